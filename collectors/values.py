@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class GapReason(StrEnum):
-    """Why something was not read: the closed list of the design, grown only by a decision record."""
+    """Why something was not read: a closed list, grown only by a decision record."""
 
     OVERSIZE = "OVERSIZE"
     BINARY = "BINARY"

@@ -1,0 +1,247 @@
+"""Observations by rule, and claims: candidates, the decisions on them, and promoted memories."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from codememory.models.access import Actor, ActorKind
+from codememory.models.owned import OwnedModel, owned_link
+
+
+class KnowledgeType(models.TextChoices):
+    REQUIREMENT = "requirement"
+    DECISION = "decision"
+    CONVENTION = "convention"
+    PREFERENCE = "preference"
+    PATTERN = "pattern"
+    ERROR_FIX = "error_fix"
+    CODE_PATTERN = "code_pattern"
+    CONTEXT = "context"
+    COMMAND = "command"
+    SUMMARY = "summary"
+    CONVERSATION = "conversation"
+
+
+class Modality(models.TextChoices):
+    REQUIREMENT = "REQUIREMENT"
+    DECISION = "DECISION"
+    CONVENTION = "CONVENTION"
+    OBSERVATION = "OBSERVATION"
+    PROPOSAL = "PROPOSAL"
+    PLAN = "PLAN"
+    EXPERIMENT = "EXPERIMENT"
+    QUESTION = "QUESTION"
+
+
+class CandidateState(models.TextChoices):
+    PENDING = "PENDING"
+    PROMOTED = "PROMOTED"
+    REJECTED = "REJECTED"
+    DEFERRED = "DEFERRED"
+    SUPERSEDED = "SUPERSEDED"
+
+
+class MemoryState(models.TextChoices):
+    ACTIVE = "ACTIVE"
+    SUPERSEDED = "SUPERSEDED"
+    ARCHIVED = "ARCHIVED"
+
+
+class Layer(models.TextChoices):
+    PERSONAL = "personal"
+    WORKSPACE = "workspace"
+    TEAM = "team"
+
+
+class DecisionAction(models.TextChoices):
+    PROMOTE = "PROMOTE"
+    REJECT = "REJECT"
+    DEFER = "DEFER"
+    UNDO = "UNDO"
+
+
+class ObservationKind(models.TextChoices):
+    FILE_CHANGED = "FILE_CHANGED"
+
+
+PROMOTABLE_TYPES = (
+    "requirement",
+    "decision",
+    "convention",
+    "preference",
+    "pattern",
+    "error_fix",
+    "code_pattern",
+)
+PROMOTABLE_MODALITIES = ("REQUIREMENT", "DECISION", "CONVENTION", "PROPOSAL", "PLAN")
+
+
+class Observation(OwnedModel):
+    """Derived. Something a rule saw. Its reason is UNKNOWN unless evidence states it."""
+
+    kind = models.CharField(max_length=24, choices=ObservationKind.choices)
+    logical_change = owned_link("codememory.LogicalChange", null=True)
+    rationale = models.CharField(max_length=16, default="UNKNOWN")
+    rule_revision = models.PositiveSmallIntegerField(default=1)
+
+    class Meta(OwnedModel.Meta):
+        constraints = [
+            *OwnedModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["scope", "kind", "logical_change"], name="observation_identity"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+class Candidate(OwnedModel):
+    """Derived until decided on. Proposed knowledge, provisional, linked to its evidence.
+
+    `version` grows with every change a reviewer could care about (optimistic lock).
+    """
+
+    type = models.CharField(max_length=16, choices=KnowledgeType.choices)
+    modality = models.CharField(max_length=16, choices=Modality.choices)
+    statement = models.TextField()
+    statement_digest = models.BinaryField(max_length=32)  # whitespace-normalised, SHA-256
+    subject = models.TextField(default="")
+    layer = models.CharField(max_length=10, choices=Layer.choices, default=Layer.WORKSPACE)
+    state = models.CharField(
+        max_length=10, choices=CandidateState.choices, default=CandidateState.PENDING
+    )
+    confidence = models.FloatField()
+    rule = models.CharField(max_length=60)
+    rule_revision = models.PositiveSmallIntegerField(default=1)
+    flags = ArrayField(models.CharField(max_length=32), default=list)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(OwnedModel.Meta):
+        constraints = [
+            *OwnedModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["scope", "layer", "statement_digest"], name="candidate_statement"
+            ),
+        ]
+        # The review queue: pending first, oldest first.
+        indexes = [models.Index(fields=["scope", "state", "id"], name="candidate_queue")]
+
+    def __str__(self) -> str:
+        return f"C{self.pk}"
+
+
+class ReviewDecision(OwnedModel):
+    """Canonical, append-only (a trigger refuses UPDATE and DELETE). What a person decided.
+
+    `actor_kind` is tied to the actor by a composite key and to PERSON by a check: an agent's
+    decision cannot be stored. `shown_digest` is SHA-256 of the statement and evidence shown.
+    """
+
+    candidate = owned_link("codememory.Candidate", related_name="decisions")
+    action = models.CharField(max_length=8, choices=DecisionAction.choices)
+    actor = models.ForeignKey(
+        Actor, on_delete=models.PROTECT, db_constraint=False, related_name="decisions"
+    )
+    actor_kind = models.CharField(max_length=8, choices=ActorKind.choices, default=ActorKind.PERSON)
+    reason = models.TextField(default="")
+    candidate_version = models.PositiveIntegerField()
+    shown_digest = models.BinaryField(max_length=32)
+    undoes = owned_link("codememory.ReviewDecision", null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(OwnedModel.Meta):
+        constraints = [
+            *OwnedModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(actor_kind=ActorKind.PERSON), name="decision_by_a_person"
+            ),
+            models.CheckConstraint(
+                condition=~Q(action="REJECT") | ~Q(reason=""), name="decision_reject_has_reason"
+            ),
+            models.UniqueConstraint(
+                fields=["scope", "id", "action"], name="decision_scope_id_action"
+            ),
+            # A decision is taken back once.
+            models.UniqueConstraint(fields=["scope", "undoes"], name="decision_undone_once"),
+        ]
+        # A candidate's history.
+        indexes = [models.Index(fields=["scope", "candidate"], name="decision_candidate")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.pk}"
+
+
+class Memory(OwnedModel):
+    """Canonical. Promoted knowledge: cannot exist without the decision that promoted it."""
+
+    candidate = owned_link("codememory.Candidate", related_name="memories")
+    decision = owned_link("codememory.ReviewDecision")
+    # With the composite key to (scope, id, action) this makes the decision a promotion.
+    decision_action = models.CharField(max_length=8, default=DecisionAction.PROMOTE)
+    ended_by = owned_link("codememory.ReviewDecision", null=True)
+    type = models.CharField(max_length=16, choices=KnowledgeType.choices)
+    modality = models.CharField(max_length=16, choices=Modality.choices)
+    statement = models.TextField()
+    subject = models.TextField(default="")
+    layer = models.CharField(max_length=10, choices=Layer.choices, default=Layer.WORKSPACE)
+    state = models.CharField(max_length=10, choices=MemoryState.choices, default=MemoryState.ACTIVE)
+    confidence = models.FloatField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(OwnedModel.Meta):
+        constraints = [
+            *OwnedModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(decision_action="PROMOTE"), name="memory_from_a_promotion"
+            ),
+            models.CheckConstraint(
+                condition=Q(modality__in=PROMOTABLE_MODALITIES), name="memory_modality_promotable"
+            ),
+            models.CheckConstraint(
+                condition=Q(type__in=PROMOTABLE_TYPES), name="memory_type_promotable"
+            ),
+            models.UniqueConstraint(fields=["scope", "decision"], name="memory_decision"),
+        ]
+        # Rules that apply now.
+        indexes = [models.Index(fields=["scope", "state"], name="memory_state")]
+
+    def __str__(self) -> str:
+        return f"M{self.pk}"
+
+
+class EvidenceLink(OwnedModel):
+    """Canonical. A claim's citation of a segment; exactly one of candidate and memory is set."""
+
+    candidate = owned_link("codememory.Candidate", null=True, related_name="evidence_links")
+    memory = owned_link("codememory.Memory", null=True, related_name="evidence_links")
+    segment = owned_link("codememory.EvidenceSegment", related_name="evidence_links")
+    # Byte range of the very sentence inside the revision.
+    byte_start = models.BigIntegerField()
+    byte_end = models.BigIntegerField()
+
+    class Meta(OwnedModel.Meta):
+        constraints = [
+            *OwnedModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(candidate__isnull=False, memory__isnull=True)
+                | Q(candidate__isnull=True, memory__isnull=False),
+                name="evidence_link_one_claim",
+            ),
+            models.UniqueConstraint(
+                fields=["scope", "candidate", "memory", "segment", "byte_start"],
+                name="evidence_link_identity",
+                nulls_distinct=False,
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["scope", "memory"], name="evidence_link_memory"),
+            models.Index(fields=["scope", "segment"], name="evidence_link_segment"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.candidate_id or self.memory_id} cites S{self.segment_id}"
