@@ -1,0 +1,1 @@
+"""Search: one analyser, one formula, and the statements that read and write search rows."""

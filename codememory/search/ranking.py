@@ -1,0 +1,100 @@
+"""The one ranking formula: field weights into an impact per term, impacts and rarity into a score.
+
+Every number is in `weights.json`, which says how it was found. Writers of search rows call
+`impacts`; the query calls `idf` and `saturated`; `explain` shows the same sum term by term.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWeight:
+    """How much a field counts, how strongly its length is held against it, its usual length."""
+
+    weight: float
+    length: float
+    usual_terms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One term's share of a score, for `--explain`."""
+
+    term: str
+    weight: float
+    idf: float
+    impact: float
+    score: float
+
+
+def _read(name: str) -> dict[str, FieldWeight]:
+    return {
+        field: FieldWeight(row["w"], row["b"], row["avg"]) for field, row in _WEIGHTS[name].items()
+    }
+
+
+_WEIGHTS = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
+K1: Final[float] = _WEIGHTS["k1"]
+IDF_EXPONENT: Final[float] = _WEIGHTS["idf_exponent"]
+CHANGE_FIELDS: Final = _read("change")
+TEXT_FIELDS: Final = _read("text")
+
+# An impact is kept as the square root in steps of 1/2048: a step is 1 % of an impact of .01 and
+# 0.1 % of an impact of 1, and the largest that fits a smallint is 255.9.
+QUANTUM: Final = 2048
+QUANTISED_LIMIT: Final = 32_767
+
+
+def impacts(
+    counts: Mapping[str, Mapping[str, float]], fields: Mapping[str, FieldWeight]
+) -> dict[str, float]:
+    """BM25F: one impact per term from its weighted, length-normalised counts in every field."""
+    total: dict[str, float] = {}
+    for name, terms in counts.items():
+        if not terms:
+            continue
+        field = fields[name]
+        length = sum(terms.values()) / field.usual_terms
+        factor = field.weight / (1.0 - field.length + field.length * length)
+        for term, count in terms.items():
+            total[term] = total.get(term, 0.0) + factor * count
+    return total
+
+
+def quantise(impact: float) -> int:
+    return min(QUANTISED_LIMIT, max(1, round(math.sqrt(impact) * QUANTUM)))
+
+
+def dequantise(step: int) -> float:
+    return (step / QUANTUM) ** 2
+
+
+def idf(entries: int, with_term: int) -> float:
+    """The rarity of a term that `with_term` of `entries` rows hold."""
+    rare = max(0.0, entries - with_term) + 0.5
+    return math.pow(math.log(1.0 + rare / (with_term + 0.5)), IDF_EXPONENT)
+
+
+def saturated(impact: float) -> float:
+    return impact / (impact + K1)
+
+
+def score(parts: Iterable[tuple[float, float]]) -> float:
+    """The formula over (weight times idf, impact) of each question term that a row holds."""
+    return sum(weight * saturated(impact) for weight, impact in parts)
+
+
+def explain(rows: Iterable[tuple[str, float, float, float]]) -> list[Part]:
+    """The same sum term by term from (term, weight, idf, impact), the largest share first."""
+    parts = [
+        Part(term, weight, rarity, impact, weight * rarity * saturated(impact))
+        for term, weight, rarity, impact in rows
+    ]
+    return sorted(parts, key=lambda part: (-part.score, part.term))
