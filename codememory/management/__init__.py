@@ -1,0 +1,1 @@
+"""Commands of manage.py that are ours; each module is one command."""

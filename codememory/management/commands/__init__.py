@@ -1,0 +1,1 @@
+"""One module is one command of manage.py."""

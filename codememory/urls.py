@@ -1,0 +1,12 @@
+"""Where every address starts; the console and the agents' interface are reached by name only."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("api.urls")),
+    path("", include("review.urls")),
+]
