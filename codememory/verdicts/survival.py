@@ -1,0 +1,97 @@
+"""What became of each effective added line within its own file: in place, moved or re-wrapped.
+
+Where a line is found says more than how long it is: in place it is alive in 98 of 100 cases,
+elsewhere in the same file in 44, in another file in 17.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from codememory.verdicts.lines import TextFacts, has_alnum, is_prose, is_strong, squash
+from codememory.verdicts.matter import EffectiveLine, LineState, Matter
+from codememory.verdicts.runs import Runs, carry_weak
+
+MIN_RUN_IN_FILE = 2
+MIN_REFORMATTED = 20  # characters: shorter text occurs by chance
+
+
+def effective_lines(
+    side: TextFacts, span: range, other_side: Counter[bytes]
+) -> list[EffectiveLine]:
+    """Lines of one side of a hunk less those of the other, without lines of punctuation only."""
+    balance = other_side.copy()
+    found = []
+    for number in span:
+        normal = side.normals[number]
+        if balance[normal] > 0:
+            balance[normal] -= 1
+        elif has_alnum(normal):
+            found.append(EffectiveLine(number, normal, is_strong(side.lines[number])))
+    return found
+
+
+def mark_in_place(matter: Matter) -> None:
+    """Kept by the comparison, unless fewer of the same are left than the hunk had brought."""
+    images = matter.images
+    if images.now is None:
+        return
+    old, new, now = images.old.counts, images.new.counts, images.now.counts
+    for line in matter.added:
+        had, has = new[line.normal], now[line.normal]
+        is_spent = had > 1 and has < had and has <= old[line.normal]
+        if images.kept[line.number] >= 0 and not is_spent:
+            line.state = LineState.IN_PLACE
+
+
+def mark_moved_in_file(matter: Matter) -> None:
+    """Strong lines found where the file had no such line before, in order with neighbours."""
+    images, now = matter.images, matter.images.now
+    lost = [line for line in matter.added if line.state is LineState.GONE]
+    if now is None or not lost:
+        return
+    taken = {number for number in images.kept if number >= 0}  # there all along: no trace of it
+    runs = Runs(images.new, matter.span, now)
+    matched: dict[int, int] = {}
+    for line in lost:
+        if not line.is_strong:
+            continue
+        length, at = runs.longest(line.number, taken)
+        if length >= MIN_RUN_IN_FILE:
+            line.state = LineState.MOVED
+            matched[line.number] = at
+        elif length:
+            line.state = LineState.MAYBE_MOVED
+    carry_weak(lost, matched, images.new, now, LineState.MOVED)
+
+
+def mark_reformatted(matter: Matter) -> None:
+    """Lost lines whose text, joined, stands across other line ends now and did not before."""
+    images, now = matter.images, matter.images.now
+    if now is None:
+        return
+    anywhere = is_prose(matter.case.new_path)
+    for group in _lost_groups(matter.added, images.new):
+        for piece in [group, *([line] for line in group)] if len(group) > 1 else [group]:
+            text = squash(b"".join(line.normal for line in piece))
+            is_telling = len(text) >= MIN_REFORMATTED and any(line.is_strong for line in piece)
+            if not is_telling or any(now.counts[line.normal] for line in piece):
+                continue
+            is_new = not images.old.has_joined(text, anywhere=anywhere)
+            if is_new and now.has_joined(text, anywhere=anywhere):
+                for line in piece:
+                    line.state = LineState.REFORMATTED
+
+
+def _lost_groups(lines: list[EffectiveLine], new: TextFacts) -> list[list[EffectiveLine]]:
+    """Lost lines that stood together (lines of punctuation only do not part them)."""
+    position = {number: at for at, number in enumerate(new.solid)}
+    groups: list[list[EffectiveLine]] = []
+    for line in lines:
+        if line.state not in {LineState.GONE, LineState.MAYBE_MOVED}:
+            continue
+        if groups and position[groups[-1][-1].number] + 1 == position[line.number]:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
