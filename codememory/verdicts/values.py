@@ -180,20 +180,20 @@ class Inverse:
 class World(Protocol):
     """What the rules may ask. Every answer must be of the one worktree that is judged."""
 
-    def current(self, path: bytes) -> CurrentFile | None:
+    def current(self, path: bytes, /) -> CurrentFile | None:
         """The file at this path now; None when there is none."""
 
-    def followed_path(self, path: bytes, case: HunkCase) -> bytes | None:
+    def followed_path(self, path: bytes, case: HunkCase, /) -> bytes | None:
         """The name now of the file that `path` was at the case's commit; None when it is gone."""
 
-    def where(self, line_hash: int) -> Places:
+    def where(self, line_hash: int, /) -> Places:
         """Files of HEAD that have a strong line with this `lines.line_hash`."""
 
-    def content_before(self, path: bytes, case: HunkCase) -> bytes | None:
+    def content_before(self, path: bytes, case: HunkCase, /) -> bytes | None:
         """What the file now at `path` held at the parent of the case's commit; None: no file."""
 
-    def twin(self, case: HunkCase) -> HunkCase | None:
+    def twin(self, case: HunkCase, /) -> HunkCase | None:
         """The same hunk in a reachable commit of the same content; the nearest when several."""
 
-    def inverse(self, case: HunkCase) -> Inverse | None:
+    def inverse(self, case: HunkCase, /) -> Inverse | None:
         """A later commit with a hunk that removes just what this one added and adds the removed."""
