@@ -69,9 +69,10 @@ class BadCursorError(CodeMemoryError):
 
 
 class SourceUnreadableError(CodeMemoryError):
-    """A registered source cannot be opened now; `reason` names the state it is in."""
+    """A registered source cannot be read now; `reason` names the state it is in."""
 
-    def __init__(self, reason: str, hint: str) -> None:
+    def __init__(self, reason: str, hint: str, *, retryable: bool = False) -> None:
         super().__init__(f"{reason}: {hint}")
         self.reason = reason
         self.hint = hint
+        self.retryable = retryable

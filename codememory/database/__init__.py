@@ -86,6 +86,13 @@ def parse_url(url: str) -> dict[str, Any]:
     return settings | {"OPTIONS": {key: value for key, value in parts.items() if value is not None}}
 
 
+def prepare_home(folder: Path) -> place.Account | None:
+    """Make the home and its secrets where missing; returns the account its server runs under."""
+    account = place.account_for(folder)
+    home.prepare(folder, account.gid if account else None)
+    return account
+
+
 def ensure_running(folder: Path, *, durable: bool = True) -> Lease:
     """A lease on the embedded server of this home, which is made and started where needed.
 
@@ -93,8 +100,7 @@ def ensure_running(folder: Path, *, durable: bool = True) -> Lease:
     """
     if sys.platform == "win32":
         raise DatabaseError("there is no embedded server for Windows: set DATABASE_URL")
-    account = place.account_for(folder)
-    home.prepare(folder, account.gid if account else None)
+    account = prepare_home(folder)
     with _mutex(folder):
         leased = Server(folder, place.make_folder(folder, account), account)
         users = _open_lock(folder / ".database-users.lock")

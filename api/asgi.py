@@ -1,0 +1,40 @@
+"""The ASGI application: MCP over streamable HTTP at /mcp, Django for everything else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from django.core.asgi import get_asgi_application
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "codememory.settings")
+django_application = cast("ASGIApp", get_asgi_application())  # typed apart, called alike
+
+from api.server import http_server, transport_security  # noqa: E402 -- needs Django set up
+
+
+def create_application() -> Starlette:
+    """Compose the two; the lifespan runs the MCP sessions (a mounted one would never run)."""
+    server = http_server()
+    mcp_application = server.streamable_http_app(
+        stateless_http=True, transport_security=transport_security()
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with server.session_manager.run():
+            yield
+
+    # A route, not its middleware around everything: Django's own requests are not its concern.
+    return Starlette(
+        routes=[Route("/mcp", endpoint=mcp_application), Mount("/", app=django_application)],
+        lifespan=lifespan,
+    )
+
+
+application = create_application()

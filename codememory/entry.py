@@ -1,0 +1,120 @@
+"""What manage.py does once its environment stands: lend the database to the command, and run it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+from codememory import database, home
+from codememory.errors import CodeMemoryError
+
+NEED_NOTHING = frozenset({"help", "test", "doctor"})
+# Ours bring the database up to date before they start; Django's own commands leave it as it is.
+BRING_UP_TO_DATE = frozenset(
+    {"up", "demo", "collect", "status", "runs", "search", "context", "list", "evidence"}
+    | {"projects", "token", "createadmin", "mcp"}
+)
+MIGRATION_LOCK = 0x436F6465  # "Code": the number of the advisory lock
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; errors of ours become one line on stderr and status 1."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "codememory.settings")
+    try:
+        with database_for(arguments):
+            _execute(arguments)
+    except CodeMemoryError as error:
+        print(f"codememory: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def needs_database(arguments: Sequence[str]) -> bool:
+    asks_for_help = any(word in {"--help", "-h", "--version"} for word in arguments)
+    return arguments[0] not in NEED_NOTHING and not asks_for_help
+
+
+def is_demo(arguments: Sequence[str]) -> bool:
+    return arguments[0] == "demo" or (arguments[0] == "evidence" and "--demo" in arguments)
+
+
+@contextlib.contextmanager
+def database_for(arguments: Sequence[str]) -> Iterator[None]:
+    """Hold what the command needs: a home, its secrets, and a share in the running database."""
+    if not needs_database(arguments):
+        yield
+        return
+    folder = home.folder()
+    if is_demo(arguments):
+        folder = _demo_home(folder, is_new=arguments[0] == "demo")
+    if database.is_external():
+        home.prepare(folder)
+        yield
+        return
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)  # so that the share is given back
+    with database.ensure_running(folder):
+        yield
+
+
+def _demo_home(folder: Path, *, is_new: bool) -> Path:
+    """The demo's own home inside ours, with a database of its own: what it shows is thrown away."""
+    demo = folder / "demo"
+    os.environ.pop("DATABASE_URL", None)
+    os.environ["CODEMEMORY_HOME"] = str(demo)
+    if is_new:
+        database.prepare_home(folder)
+        database.discard(demo)
+    elif not demo.exists():
+        raise CodeMemoryError("there is no demo here yet: run demo first")
+    return demo
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _execute(arguments: Sequence[str]) -> None:
+    # Django reads the settings when it is imported, and they read the home prepared above.
+    import django  # noqa: PLC0415
+    from django.core.management import execute_from_command_line  # noqa: PLC0415
+    from django.db import connections  # noqa: PLC0415
+
+    try:
+        if arguments[0] in BRING_UP_TO_DATE and needs_database(arguments):
+            django.setup()
+            bring_up_to_date()
+        execute_from_command_line(["manage.py", *arguments])
+    finally:
+        connections.close_all()
+
+
+def bring_up_to_date() -> None:
+    """Run pending migrations; of several commands at once one does, and the others wait for it."""
+    from django.core.management import call_command  # noqa: PLC0415 -- as above
+    from django.db import connection  # noqa: PLC0415
+
+    if not _is_behind():
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        try:
+            if _is_behind():
+                print("codememory: preparing the database", file=sys.stderr, flush=True)
+                call_command("migrate", verbosity=0, interactive=False, stdout=sys.stderr)
+                call_command("createcachetable", verbosity=0, stdout=sys.stderr)
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+
+
+def _is_behind() -> bool:
+    from django.db import connection  # noqa: PLC0415 -- as above
+    from django.db.migrations.executor import MigrationExecutor  # noqa: PLC0415
+
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
