@@ -158,6 +158,8 @@ class FileChange(OwnedModel):
     similarity = models.SmallIntegerField(null=True)
     path_class = models.CharField(max_length=10, choices=[(c.value, c.value) for c in PathClass])
     content_change = owned_link("codememory.ContentChange", null=True, related_name="file_changes")
+    # The hunks (from 1) that belong to the logical change; null: all. A merge owns only some.
+    hunk_numbers = ArrayField(models.IntegerField(), null=True)
     unread_old_oid = models.CharField(max_length=64, null=True)
     unread_new_oid = models.CharField(max_length=64, null=True)
     logical_change = owned_link("codememory.LogicalChange", null=True, related_name="file_changes")

@@ -1,0 +1,91 @@
+"""Proposes candidate knowledge from statements found by rule; it can only create PENDING rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from codememory.bulk import insert_rows, text_array
+from codememory.models import Candidate, CandidateState, EvidenceLink, Layer
+from collectors.statements import EXTRACTOR_REVISION
+from collectors.values import Statement
+
+# Design §2: confidence ranks, standing admits.
+BASE_CONFIDENCE = {
+    "requirement": 0.8,
+    "decision": 0.8,
+    "convention": 0.8,
+    "preference": 0.95,
+    "pattern": 0.8,
+    "error_fix": 0.8,
+    "code_pattern": 0.7,
+    "context": 0.6,
+    "command": 0.6,
+    "summary": 0.6,
+    "conversation": 0.4,
+}
+
+
+def statement_digest(text: str) -> bytes:
+    """SHA-256 of the whitespace-normalised text: only identical statements join by themselves."""
+    return hashlib.sha256(" ".join(text.split()).encode()).digest()
+
+
+def shown_digest(candidate: Candidate) -> bytes:
+    """SHA-256 over the statement, its type and modality, and the digests of its evidence."""
+    digest = hashlib.sha256()
+    for part in (candidate.statement, candidate.type, candidate.modality):
+        digest.update(f"{len(part)}:{part}".encode())
+    links = candidate.evidence_links.order_by("byte_start", "segment_id")
+    for sha256, start in links.values_list("segment__sha256", "byte_start"):
+        digest.update(bytes(sha256) + str(start).encode())
+    return digest.digest()
+
+
+def propose(scope_id: int, found: Sequence[tuple[Statement, int]]) -> dict[int, Statement]:
+    """Store statements with the segment that each stands in; returns the new candidates.
+
+    A statement that some candidate already makes only adds its evidence while that one is
+    PENDING: what a person decided on keeps the evidence they saw.
+    """
+    by_digest = {statement_digest(statement.text): statement for statement, _ in found}
+    rows = [
+        (
+            scope_id,
+            statement.type,
+            statement.modality,
+            statement.text,
+            digest,
+            statement.subject,
+            Layer.WORKSPACE.value,
+            CandidateState.PENDING.value,
+            BASE_CONFIDENCE[statement.type],
+            statement.rule,
+            EXTRACTOR_REVISION,
+            text_array(statement.flags),
+            1,
+        )
+        for digest, statement in by_digest.items()
+    ]
+    names = [
+        "scope", "type", "modality", "statement", "statement_digest", "subject", "layer", "state",
+        "confidence", "rule", "rule_revision", "flags", "version",
+    ]  # fmt: skip
+    inserted = insert_rows(Candidate, names, rows, ["id", "statement_digest"])
+    new = {row_id: by_digest[bytes(digest)] for row_id, digest in inserted}
+    pending = Candidate.objects.filter(
+        scope_id=scope_id,
+        layer=Layer.WORKSPACE,
+        state=CandidateState.PENDING,
+        statement_digest__in=list(by_digest),
+    )
+    ids = {
+        bytes(digest): row_id for row_id, digest in pending.values_list("id", "statement_digest")
+    }
+    links = [
+        (scope_id, ids[digest], segment_id, statement.start, statement.end)
+        for statement, segment_id in found
+        if (digest := statement_digest(statement.text)) in ids
+    ]
+    insert_rows(EvidenceLink, ["scope", "candidate", "segment", "byte_start", "byte_end"], links)
+    return new

@@ -1,0 +1,199 @@
+"""Collects the Git history of a worktree in fenced batches: one page of commits each.
+
+A run keeps the HEAD and the policy it started with. Its cursor is the position in the
+topological listing of that HEAD and the commit found there, so a rerun continues exactly.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from django.conf import settings
+
+from codememory import runs
+from codememory.errors import RefusedProjectError, SourceUnreadableError
+from codememory.ingest_history import known_pairs, prepare_page, store_gaps, store_page
+from codememory.models import GitCommit, RefSnapshot, Run
+from codememory.policies import read_policy
+from codememory.projects import open_root
+from codememory.runs import Claim
+from collectors.git import ObjectReader, Repository, Shadow
+from collectors.history import read_page
+from collectors.policy import Policy
+from collectors.values import Gap, GapReason
+
+PAGE_COMMITS = 100
+CHUNK = 2_000
+OLD_HEADS = 20  # how many earlier HEADs may shorten the listing
+
+
+def scratch_folder() -> Path:
+    """Return where shadow directories are made (never inside a subject)."""
+    folder = Path(settings.CODEMEMORY_HOME) / "scratch"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def history_batches(claim: Claim) -> Iterator[None]:
+    """Yield after each committed batch; end when the run is done."""
+    run = Run.objects.select_related("worktree").get(pk=claim.run_id)
+    policy = read_policy(run.scope_id, run.policy_generation)
+    try:
+        repository = open_root(Path(run.worktree.root))
+    except RefusedProjectError as error:
+        raise SourceUnreadableError(error.reason, error.hint) from error
+    with Shadow(repository, scratch_folder()) as shadow, shadow.objects() as reader:
+        if "position" not in run.cursor and not _begin(claim, run, shadow, reader):
+            return
+        if reader.sizes([run.head_oid])[run.head_oid] is None:
+            raise SourceUnreadableError(
+                "HEAD_GONE", f"commit {run.head_oid} is no longer there; collect again"
+            )
+        yield
+        yield from _pages(claim, run, repository, shadow, reader, policy)
+        _finish(claim, run, shadow)
+
+
+def _begin(claim: Claim, run: Run, shadow: Shadow, reader: ObjectReader) -> bool:
+    """Capture HEAD and what has to be listed; False: there is nothing to do, the run is done."""
+    head = shadow.head()
+    is_shallow = bool(head.oid) and shadow.is_shallow
+    snapshots = RefSnapshot.objects.filter(scope_id=run.scope_id)
+    done = snapshots.filter(worktree_id=run.worktree_id, head_oid=head.oid, is_shallow=is_shallow)
+    if head.oid is None or done.exists():
+        with runs.fenced(claim) as row:
+            row.head_oid, row.branch_label, row.phase = head.oid, head.branch, "done"
+            row.total = row.done = 0
+            if head.oid is None:
+                store_gaps(run.scope_id, run.pk, "git", [Gap(GapReason.UNBORN_HEAD)], {})
+            runs.finish_run(row)
+        return False
+    exclude = [] if is_shallow else _known_heads(snapshots, reader)
+    total = shadow.count(head.oid, exclude)
+    with runs.fenced(claim) as row:
+        row.head_oid, row.branch_label, row.phase = head.oid, head.branch, "history"
+        row.cursor = {"position": 0, "oid": None, "exclude": exclude}
+        row.total, row.done = total, 0
+        boundary = [
+            Gap(GapReason.SHALLOW_BOUNDARY, commit_oid=oid) for oid in shadow.shallow_boundary()
+        ]
+        store_gaps(run.scope_id, run.pk, "git", boundary, {})
+    run.head_oid, run.cursor = row.head_oid, row.cursor
+    return True
+
+
+def _known_heads(snapshots: object, reader: ObjectReader) -> list[str]:
+    """Return earlier finished HEADs that still exist: what they reach is stored already."""
+    heads = list(
+        snapshots.filter(is_shallow=False)  # type: ignore[attr-defined]
+        .order_by("-pk")
+        .values_list("head_oid", flat=True)[:OLD_HEADS]
+    )
+    sizes = reader.sizes(heads)
+    return [oid for oid in dict.fromkeys(heads) if sizes.get(oid) is not None]
+
+
+def _pages(
+    claim: Claim,
+    run: Run,
+    repository: Repository,
+    shadow: Shadow,
+    reader: ObjectReader,
+    policy: Policy,
+) -> Iterator[None]:
+    assert run.head_oid is not None
+    listing = shadow.rev_list(run.head_oid, run.cursor["exclude"])
+    if not _skip_done(listing, run):
+        _restart(claim, shadow.count(run.head_oid))
+        raise SourceUnreadableError(
+            "HISTORY_CHANGED", "the listing of commits differs; reading it again", retryable=True
+        )
+    position = int(run.cursor["position"])
+    while oids := list(islice(listing, PAGE_COMMITS)):
+        started = time.monotonic()
+        page = read_page(
+            shadow, reader, oids, policy, lambda asked: known_pairs(run.scope_id, asked)
+        )
+        read_at = time.monotonic()
+        prepared = prepare_page(run.scope_id, page, policy, repository.object_format)
+        prepared_at = time.monotonic()
+        with runs.fenced(claim) as row:
+            counts = store_page(run.scope_id, run.pk, prepared)
+            position += len(oids)
+            row.cursor = {**row.cursor, "position": position, "oid": oids[-1]}
+            row.done = position
+            seconds = {
+                "seconds_read": read_at - started,
+                "seconds_terms": prepared_at - read_at,
+                "seconds_store": time.monotonic() - prepared_at,
+            }
+            row.metrics = add_metrics(row.metrics, page.metrics, counts, seconds)
+        yield
+
+
+def _skip_done(listing: Iterator[str], run: Run) -> bool:
+    """Skip what earlier slices stored; False: the listing is no longer the one they worked off."""
+    position, oid = run.cursor["position"], run.cursor["oid"]
+    last = deque(islice(listing, position), maxlen=1)
+    return (last[0] if last else None) == oid
+
+
+def _restart(claim: Claim, listed: int) -> None:
+    """List the whole of the captured HEAD from its start: what is stored already stays."""
+    with runs.fenced(claim) as row:
+        row.cursor = {"position": 0, "oid": None, "exclude": []}
+        row.total, row.done = listed, 0
+
+
+def add_metrics(total: dict[str, float], *parts: dict[str, float]) -> dict[str, float]:
+    """Sum measurements (bytes, rows, cache hits, seconds) into the run's own."""
+    total = dict(total)
+    for part in parts:
+        for name, amount in part.items():
+            total[name] = round(total.get(name, 0) + amount, 6)
+    return total
+
+
+def _finish(claim: Claim, run: Run, shadow: Shadow) -> None:
+    """Check that every reachable commit has its row, then record the finished HEAD."""
+    assert run.head_oid is not None
+    found, listed = array("q"), 0
+    listing = shadow.rev_list(run.head_oid)
+    while oids := list(islice(listing, CHUNK)):
+        listed += len(oids)
+        rows = GitCommit.objects.filter(scope_id=run.scope_id, oid__in=oids)
+        found.extend(rows.values_list("pk", flat=True))
+    if len(found) < listed:
+        # An earlier HEAD vouched for commits that are not stored: list everything once more.
+        _restart(claim, listed)
+        raise SourceUnreadableError(
+            "HISTORY_INCOMPLETE", "commits were missing; reading all again", retryable=True
+        )
+    unreachable = _unreachable(run.scope_id, found)
+    with runs.fenced(claim) as row:
+        RefSnapshot.objects.update_or_create(
+            scope_id=run.scope_id,
+            worktree_id=run.worktree_id,
+            head_oid=run.head_oid,
+            defaults={
+                "branch_label": row.branch_label,
+                "reachable": listed,
+                "unreachable": unreachable,
+                "is_shallow": shadow.is_shallow,
+            },
+        )
+        row.phase = "done"
+        runs.finish_run(row)
+
+
+def _unreachable(scope_id: int, found: array[int]) -> list[int]:
+    commits = GitCommit.objects.filter(scope_id=scope_id)
+    if commits.count() == len(found):
+        return []
+    reachable = set(found)
+    return [pk for pk in commits.values_list("pk", flat=True).iterator() if pk not in reachable]

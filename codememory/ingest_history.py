@@ -1,0 +1,359 @@
+"""Writes one page of history as rows: commits, content changes, file changes, logical changes,
+observations, search entries and gaps, all inside the caller's fenced transaction.
+
+Every row has a natural key, so a page written twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+
+from django.db import connection
+
+from codememory.bulk import insert_rows, int_array, text_array
+from codememory.logical_changes import (
+    Comparison,
+    Pair,
+    assign_identities,
+    group_comparisons,
+    pair_of,
+)
+from codememory.models import (
+    ContentChange,
+    FileChange,
+    GapRecord,
+    GitCommit,
+    LogicalChange,
+    Observation,
+    ObservationKind,
+    Path,
+    SourceKind,
+)
+from codememory.search.change_fields import ChangedFile, ChangeFields, change_fields
+from codememory.search.entries import write_changes
+from collectors.history import HistoryPage
+from collectors.policy import Policy, stricter
+from collectors.values import ContentChange as ContentChangeValue
+from collectors.values import ContentClass, Gap, PathClass, RawChange
+
+UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
+NAME_BYTES = 256
+DETAIL_CHARACTERS = 200
+
+
+@dataclass(slots=True)
+class PreparedPage:
+    """A page with all that needs reading done: what is left is one transaction of writes."""
+
+    page: HistoryPage
+    policy: Policy
+    algorithm: str
+    comparisons: list[Comparison]
+    contents: dict[Pair, ContentChangeValue]
+    # Search fields of logical changes the project does not have yet, in topological order.
+    fields: dict[bytes, ChangeFields] = field(default_factory=dict)
+
+
+def known_pairs(scope_id: int, pairs: Collection[Pair]) -> set[Pair]:
+    """Return those pairs of blobs whose content change is stored."""
+    return set(_content_ids(scope_id, pairs))
+
+
+def _content_ids(scope_id: int, pairs: Collection[Pair]) -> dict[Pair, int]:
+    if not pairs:
+        return {}
+    olds, news = [p[0] for p in pairs], [p[1] for p in pairs]
+    table = ContentChange._meta.db_table
+    asked = "FROM unnest(%s::text[], %s::text[]) AS a (o, n) JOIN"
+    # Three statements, so that each is an equality the unique index serves.
+    halves = (
+        "c.old_oid = a.o AND c.new_oid = a.n",
+        "c.old_oid IS NULL AND a.o IS NULL AND c.new_oid = a.n",
+        "c.new_oid IS NULL AND a.n IS NULL AND c.old_oid = a.o",
+    )
+    found: dict[Pair, int] = {}
+    with connection.cursor() as cursor:
+        for half in halves:
+            cursor.execute(
+                f"SELECT c.old_oid, c.new_oid, c.id {asked} {table} c "
+                f"ON c.scope_id = %s AND {half}",
+                [olds, news, scope_id],
+            )
+            found |= {(old, new): row_id for old, new, row_id in cursor.fetchall()}
+    return found
+
+
+def load_contents(scope_id: int, pairs: Collection[Pair]) -> dict[Pair, ContentChangeValue]:
+    """Read stored content changes back as values (for merges and for content seen again)."""
+    ids = _content_ids(scope_id, pairs)
+    rows = ContentChange.objects.filter(scope_id=scope_id, pk__in=list(ids.values()))
+    return {
+        (row.old_oid, row.new_oid): ContentChangeValue(
+            old_oid=row.old_oid,
+            new_oid=row.new_oid,
+            content_class=ContentClass(row.content_class),
+            hunks=tuple(row.hunks()),
+            added_lines=row.added_lines,
+            removed_lines=row.removed_lines,
+        )
+        for row in rows
+    }
+
+
+def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: str) -> PreparedPage:
+    """Do everything of a page that reads or computes; nothing is written."""
+    comparisons = group_comparisons(page.changes)
+    contents = {(c.old_oid, c.new_oid): c for c in page.content_changes}
+    missing = {
+        pair_of(row)
+        for row in page.changes
+        if _is_read(policy, row) and pair_of(row) not in contents
+    }
+    contents |= load_contents(scope_id, missing)
+    assign_identities(comparisons, contents.get, lambda asked: _known_identities(scope_id, asked))
+    identities = {c.identity for c in comparisons if c.identity}
+    known = _known_identities(scope_id, identities)
+    prepared = PreparedPage(page, policy, algorithm, comparisons, contents)
+    for comparison in comparisons:
+        identity = comparison.identity
+        if identity and identity not in known and identity not in prepared.fields:
+            prepared.fields[identity] = change_fields(_changed_files(comparison, prepared))
+    return prepared
+
+
+def _is_read(policy: Policy, row: RawChange) -> bool:
+    return path_class_of(policy, row) not in UNREAD_CLASSES
+
+
+def path_class_of(policy: Policy, row: RawChange) -> PathClass:
+    """The stricter class of a row's two paths: neither side of a rename out of reach is read."""
+    classes = [policy.classify(p)[0] for p in (row.old_path, row.new_path) if p is not None]
+    return reduce(stricter, classes)
+
+
+def _known_identities(scope_id: int, identities: Collection[bytes]) -> set[bytes]:
+    found = LogicalChange.objects.filter(scope_id=scope_id, identity__in=list(identities))
+    return {bytes(identity) for identity in found.values_list("identity", flat=True)}
+
+
+def _changed_files(comparison: Comparison, prepared: PreparedPage) -> list[ChangedFile]:
+    files = []
+    for position, numbers in comparison.owned.items():
+        row = comparison.rows[position]
+        content = prepared.contents.get(pair_of(row))
+        path_class = path_class_of(prepared.policy, row)
+        if content is None or path_class in UNREAD_CLASSES or not content.hunks:
+            files.append(ChangedFile(row.old_path, row.new_path, path_class=path_class))
+            continue
+        hunks = content.hunks
+        if numbers is not None:
+            hunks = tuple(hunks[number - 1] for number in numbers)
+        old, new = prepared.page.sides(pair_of(row))
+        files.append(ChangedFile(row.old_path, row.new_path, old, new, hunks, path_class))
+    return files
+
+
+def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, int]:
+    """Write a prepared page; returns how many rows of each kind are new."""
+    page, generation = prepared.page, prepared.policy.generation
+    paths = store_paths(scope_id, _paths_of(page))
+    commits = _store_commits(scope_id, prepared)
+    content_ids, new_contents = _store_contents(scope_id, generation, prepared)
+    changes, new_changes = _store_logical_changes(scope_id, prepared)
+    rows = _store_file_changes(scope_id, prepared, paths, commits, content_ids, changes)
+    gaps = store_gaps(scope_id, run_id, SourceKind.GIT, page.gaps, paths)
+    # Last: it holds the row that writers of a project's index take turns on.
+    fields = [(new_changes[i], f) for i, f in prepared.fields.items() if i in new_changes]
+    entries = write_changes(scope_id, fields)
+    return {
+        "commits": len(page.commits),
+        "content_changes": new_contents,
+        "logical_changes": len(new_changes),
+        "file_changes": rows,
+        "search_entries": entries,
+        "gaps": gaps,
+    }
+
+
+def _paths_of(page: HistoryPage) -> set[bytes]:
+    sides = {p for row in page.changes for p in (row.old_path, row.new_path)}
+    return {p for p in sides | {gap.path for gap in page.gaps} if p is not None}
+
+
+def store_paths(scope_id: int, raw_paths: Collection[bytes]) -> dict[bytes, int]:
+    """Return the row id of each path, making rows where needed."""
+    digests = {hashlib.sha256(raw).digest(): raw for raw in sorted(raw_paths)}
+    found: dict[bytes, int] = {}
+    known = Path.objects.filter(scope_id=scope_id, digest__in=list(digests))
+    for row_id, digest in known.values_list("id", "digest"):
+        found[digests[bytes(digest)]] = row_id
+    rows = [(scope_id, raw, digest) for digest, raw in digests.items() if raw not in found]
+    for row_id, raw in insert_rows(Path, ["scope", "raw", "digest"], rows, ["id", "raw"]):
+        found[bytes(raw)] = row_id
+    if len(found) < len(digests):  # another transaction made some meanwhile
+        again = Path.objects.filter(scope_id=scope_id, digest__in=list(digests))
+        found |= {digests[bytes(d)]: row_id for row_id, d in again.values_list("id", "digest")}
+    return found
+
+
+def _store_commits(scope_id: int, prepared: PreparedPage) -> dict[str, int]:
+    rows = [
+        (
+            scope_id,
+            commit.oid,
+            prepared.algorithm,
+            commit.tree_oid,
+            text_array(commit.parents),
+            commit.author.name[:NAME_BYTES],
+            commit.author.email[:NAME_BYTES],
+            commit.author.time,
+            commit.author.offset,
+            commit.committer.time,
+            commit.message,
+            commit.message_truncated,
+        )
+        for commit in prepared.page.commits
+    ]
+    names = [
+        "scope", "oid", "algorithm", "tree_oid", "parent_oids", "author_name", "author_email",
+        "author_time", "author_offset", "committer_time", "message", "is_message_truncated",
+    ]  # fmt: skip
+    insert_rows(GitCommit, names, rows)
+    oids = {commit.oid for commit in prepared.page.commits}
+    oids |= {row.commit_oid for row in prepared.page.changes}
+    found = GitCommit.objects.filter(scope_id=scope_id, oid__in=list(oids))
+    return dict(found.values_list("oid", "id"))
+
+
+def _store_contents(
+    scope_id: int, generation: int, prepared: PreparedPage
+) -> tuple[dict[Pair, int], int]:
+    rows = [
+        (
+            scope_id,
+            content.old_oid,
+            content.new_oid,
+            content.content_class.value,
+            content.old_size,
+            content.new_size,
+            content.added_lines,
+            content.removed_lines,
+            int_array(
+                n
+                for h in content.hunks
+                for n in (
+                    h.old_line, h.old_lines, h.new_line, h.new_lines,
+                    h.old_start, h.old_end, h.new_start, h.new_end,
+                )
+            ),
+            b"".join(h.old_sha256 + h.new_sha256 for h in content.hunks),
+            content.hunks_cut,
+            generation,
+            1,
+        )
+        for content in prepared.page.content_changes
+    ]  # fmt: skip
+    names = [
+        "scope", "old_oid", "new_oid", "content_class", "old_size", "new_size", "added_lines",
+        "removed_lines", "hunk_ranges", "hunk_digests", "hunks_cut", "policy_generation",
+        "extractor_revision",
+    ]  # fmt: skip
+    inserted = insert_rows(ContentChange, names, rows)
+    wanted = {pair_of(row) for row in prepared.page.changes}
+    return _content_ids(scope_id, wanted), len(inserted)
+
+
+def _store_logical_changes(
+    scope_id: int, prepared: PreparedPage
+) -> tuple[dict[bytes, int], dict[bytes, int]]:
+    """Return the ids of all identities of the page, and of those that are new."""
+    rows, seen = [], set()
+    for comparison in prepared.comparisons:
+        identity = comparison.identity
+        if identity is None or identity in seen:
+            continue
+        seen.add(identity)
+        owned = [prepared.contents.get(pair_of(comparison.rows[p])) for p in comparison.owned]
+        added = sum(content.added_lines for content in owned if content)
+        removed = sum(content.removed_lines for content in owned if content)
+        rows.append((scope_id, identity, len(comparison.owned), added, removed))
+    names = ["scope", "identity", "files", "added_lines", "removed_lines"]
+    inserted = insert_rows(LogicalChange, names, rows, ["identity", "id"])
+    new = {bytes(identity): row_id for identity, row_id in inserted}
+    found = LogicalChange.objects.filter(scope_id=scope_id, identity__in=list(seen))
+    ids = {bytes(identity): row_id for identity, row_id in found.values_list("identity", "id")}
+    observed = [
+        (scope_id, ObservationKind.FILE_CHANGED, row_id, "UNKNOWN", 1) for row_id in new.values()
+    ]
+    insert_rows(
+        Observation, ["scope", "kind", "logical_change", "rationale", "rule_revision"], observed
+    )
+    return ids, new
+
+
+def _store_file_changes(
+    scope_id: int,
+    prepared: PreparedPage,
+    paths: dict[bytes, int],
+    commits: dict[str, int],
+    contents: dict[Pair, int],
+    changes: dict[bytes, int],
+) -> int:
+    rows = []
+    for comparison in prepared.comparisons:
+        change_id = changes.get(comparison.identity) if comparison.identity else None
+        for position, row in enumerate(comparison.rows):
+            path_class = path_class_of(prepared.policy, row)
+            is_read = path_class not in UNREAD_CLASSES
+            is_owned = position in comparison.owned
+            rows.append(
+                (
+                    scope_id,
+                    commits[row.commit_oid],
+                    row.parent_index,
+                    row.kind,
+                    row.old_mode,
+                    row.new_mode,
+                    paths[row.old_path] if row.old_path is not None else None,
+                    paths[row.new_path] if row.new_path is not None else None,
+                    row.similarity,
+                    path_class.value,
+                    contents.get(pair_of(row)) if is_read else None,
+                    None if is_read else row.old_oid,
+                    None if is_read else row.new_oid,
+                    change_id if is_owned else None,
+                    int_array(comparison.owned.get(position)),
+                )
+            )
+    names = [
+        "scope", "commit", "parent_index", "kind", "old_mode", "new_mode", "old_path", "new_path",
+        "similarity", "path_class", "content_change", "unread_old_oid", "unread_new_oid",
+        "logical_change", "hunk_numbers",
+    ]  # fmt: skip
+    return len(insert_rows(FileChange, names, rows))
+
+
+def store_gaps(
+    scope_id: int, run_id: int, source: str, gaps: Iterable[Gap], paths: dict[bytes, int]
+) -> int:
+    """Write gaps; one found before is the same row. Returns how many are new."""
+    rows = [
+        (
+            scope_id,
+            run_id,
+            source,
+            gap.reason.value,
+            paths[gap.path] if gap.path is not None else None,
+            gap.oid,
+            gap.commit_oid,
+            gap.detail[:DETAIL_CHARACTERS],
+        )
+        for gap in gaps
+    ]
+    names = [
+        "scope", "run", "source", "reason", "path", "object_oid", "commit_oid", "detail",
+    ]  # fmt: skip
+    return len(insert_rows(GapRecord, names, rows))

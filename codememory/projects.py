@@ -1,0 +1,96 @@
+"""Registering and finding projects: one canonical root each, its scope and its worktrees."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from django.db import transaction
+
+from codememory import audit
+from codememory.errors import RefusedProjectError, UnknownProjectError
+from codememory.models import Policy, Project, Scope, ScopeKind, SourceKind, Worktree
+from collectors.git import Refused, Repository, open_repository
+
+MAX_SLUG = 60
+
+
+def canonical_root(path: str | os.PathLike[str]) -> Path:
+    """Return the real, absolute folder of a path. Raises RefusedProjectError."""
+    root = Path(os.path.realpath(path))
+    if not root.is_dir():
+        raise RefusedProjectError("NOT_A_FOLDER", f"there is no folder {root}")
+    return root
+
+
+def open_root(root: Path) -> Repository:
+    """Open the repository at exactly this root. Raises RefusedProjectError with its state."""
+    opened = open_repository(root)
+    if isinstance(opened, Refused):
+        raise RefusedProjectError(opened.reason, opened.hint)
+    return opened
+
+
+def _digest(root: Path) -> bytes:
+    return hashlib.sha256(os.fsencode(root)).digest()
+
+
+def _free_slug(root: Path) -> str:
+    base = re.sub(r"[^a-z0-9]+", "-", root.name.lower()).strip("-")[:MAX_SLUG] or "project"
+    taken = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    numbers = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return next(slug for slug in (base, *numbers) if slug not in taken)
+
+
+def register_project(path: str | os.PathLike[str]) -> tuple[Project, bool]:
+    """Register a root with the default policy; returns it and whether it is new.
+
+    The caller has shown the preview and got a yes. Raises RefusedProjectError.
+    """
+    root = canonical_root(path)
+    if existing := Project.objects.filter(root_digest=_digest(root)).first():
+        return existing, False
+    repository = open_root(root)
+    with transaction.atomic():
+        scope = Scope.objects.create(kind=ScopeKind.PROJECT)
+        project = Project.objects.create(
+            scope=scope, slug=_free_slug(root), root=str(root), root_digest=_digest(root)
+        )
+        Worktree.objects.create(
+            scope=scope, root=str(root), root_digest=_digest(root), git_dir=str(repository.git_dir)
+        )
+        Policy.objects.create(
+            scope=scope, generation=1, sources=[SourceKind.GIT, SourceKind.DOCUMENTS]
+        )
+        audit.record("project.register", scope=scope, subject=project.slug)
+    return project, True
+
+
+def find_project(name: str) -> Project | None:
+    """Find a project by slug, or by a path inside its root."""
+    if "/" not in name and (project := Project.objects.filter(slug=name).first()):
+        return project
+    return project_of_path(name) if name and "\0" not in name else None
+
+
+def project_of_path(path: str | os.PathLike[str]) -> Project | None:
+    """Return the project whose registered root contains a path; the innermost one."""
+    real = Path(os.path.realpath(path))
+    digests = {_digest(folder): folder for folder in (real, *real.parents)}
+    found = Project.objects.filter(root_digest__in=list(digests))
+    return max(found, key=lambda project: len(project.root), default=None)
+
+
+def require_project(name: str | None) -> Project:
+    """Find a project by name, or that of the current directory. Raises UnknownProjectError."""
+    project = find_project(name) if name else project_of_path(Path.cwd())
+    if project is None:
+        raise UnknownProjectError(name or str(Path.cwd()))
+    return project
+
+
+def primary_worktree(project: Project) -> Worktree:
+    """Return the worktree of the registered root."""
+    return Worktree.objects.get(scope_id=project.scope_id, root_digest=project.root_digest)

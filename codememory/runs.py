@@ -1,0 +1,329 @@
+"""Runs as the truth behind the queue: request, claim, fence, heartbeat, finish, retry, sweep.
+
+A django-q2 task is only a wake-up carrying a run id. Every time is the database's; a claim takes
+a fence number, and rows are written only while that fence is the run's current one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django_q.tasks import async_task
+
+from codememory.errors import LeaseLostError, RunCancelledError
+from codememory.models import LIVE_STATES, Actor, Project, Run, RunState, Worktree
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=45)
+SLICE_SECONDS = 20.0
+MAX_ATTEMPTS = 5
+MAX_LOST_LEASES = 3
+BACKOFF_SECONDS, BACKOFF_CAP_SECONDS = 2.0, 300.0
+TASK = "codememory.tasks.run_slice"
+HEAVY_SOURCES = ("git",)
+CLAIMS_LOCK = 0x636D_636C  # one claim decides at a time; any constant of ours will do
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to write rows of a run until another claim takes a higher fence."""
+
+    run_id: int
+    scope_id: int
+    fence: int
+
+
+def owner_name() -> str:
+    """Return this process as host:pid:start, so that its death can be seen on its own host."""
+    pid = os.getpid()
+    return f"{socket.gethostname()[:40]}:{pid}:{_started(pid) or 0}"
+
+
+def _started(pid: int) -> int | None:
+    """Return a process's start tick (Linux), 0 where that is not told, None where it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except FileNotFoundError:
+        if Path("/proc/self/stat").exists():
+            return None
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return None
+        except PermissionError:
+            return 0
+        return 0
+    fields = stat.rpartition(b") ")[2].split()
+    return None if fields[0] == b"Z" else int(fields[19])
+
+
+def is_owner_dead(owner: str) -> bool:
+    """Tell whether a lease's owner certainly died: only said of processes of this very host."""
+    host, pid, started = owner.rsplit(":", 2)
+    if host != socket.gethostname()[:40]:
+        return False
+    now_started = _started(int(pid))
+    return now_started is None or (int(started) != 0 and now_started != int(started))
+
+
+def request_run(worktree: Worktree, source: str, generation: int, actor: Actor | None) -> Run:
+    """Queue a run and its wake-up together, or return the live run of the same source."""
+    with transaction.atomic():
+        run = Run(
+            scope_id=worktree.scope_id,
+            worktree=worktree,
+            source=source,
+            policy_generation=generation,
+            requested_by=actor,
+        )
+        try:
+            with transaction.atomic():
+                run.save(force_insert=True)
+        except IntegrityError:
+            return Run.objects.get(
+                scope_id=worktree.scope_id, worktree=worktree, source=source, state__in=LIVE_STATES
+            )
+        async_task(TASK, run.pk)
+    return run
+
+
+def claim_run(run_id: int) -> Claim | None:
+    """Take a queued run; None if it is not due, or its project or the heavy place is busy."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIMS_LOCK])
+        run = (
+            Run.objects.select_for_update(of=("self",))
+            .filter(Q(not_before=None) | Q(not_before__lte=Now()))
+            .filter(pk=run_id, state=RunState.QUEUED)
+            .first()
+        )
+        if run is None:
+            return None
+        if run.is_cancel_requested:
+            _end(run.pk, RunState.CANCELLED, state=RunState.QUEUED)
+            return None
+        running = Run.objects.filter(state=RunState.RUNNING)
+        is_heavy = Q(source__in=HEAVY_SOURCES) if run.source in HEAVY_SOURCES else Q(pk=None)
+        if running.filter(Q(scope_id=run.scope_id) | is_heavy).exists():
+            return None
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT nextval('codememory_fence')")
+            fence = int(cursor.fetchone()[0])
+        Run.objects.filter(pk=run.pk).update(
+            state=RunState.RUNNING,
+            fence=fence,
+            lease_owner=owner_name(),
+            lease_until=Now() + LEASE,
+            started_at=run.started_at or Now(),
+            not_before=None,
+        )
+        Project.objects.filter(scope_id=run.scope_id).update(served_at=Now())
+    return Claim(run.pk, run.scope_id, fence)
+
+
+@contextmanager
+def fenced(claim: Claim) -> Iterator[Run]:
+    """Open a transaction whose first statement locks the run and checks the fence.
+
+    Whatever the block writes is committed with the run's cursor, or not at all.
+    Raises LeaseLostError or RunCancelledError.
+    """
+    with transaction.atomic():
+        run = (
+            Run.objects.select_for_update()
+            .filter(pk=claim.run_id, fence=claim.fence, state=RunState.RUNNING)
+            .filter(lease_until__gt=Now())
+            .first()
+        )
+        if run is None:
+            raise LeaseLostError(claim.run_id, claim.fence)
+        if run.is_cancel_requested:
+            raise RunCancelledError(claim.run_id)
+        yield run
+        run.lost_leases = run.attempts = 0
+        run.save(
+            update_fields=[
+                "cursor", "phase", "done", "total", "metrics", "head_oid", "branch_label",
+                "lost_leases", "attempts",
+            ]
+        )  # fmt: skip
+        Run.objects.filter(pk=claim.run_id, state=RunState.RUNNING).update(
+            lease_until=Now() + LEASE
+        )
+
+
+def extend_lease(claim: Claim) -> bool:
+    """Heartbeat: extend the lease if it is still ours; False tells the worker to stop."""
+    return bool(
+        Run.objects.filter(
+            pk=claim.run_id, fence=claim.fence, state=RunState.RUNNING, is_cancel_requested=False
+        ).update(lease_until=Now() + LEASE)
+    )
+
+
+def _end(run_id: int, to: str, **still: object) -> bool:
+    return bool(
+        Run.objects.filter(pk=run_id, **still).update(
+            state=to, lease_owner=None, lease_until=None, ended_at=Now()
+        )
+    )
+
+
+def finish_run(run: Run) -> None:
+    """End a run as done; call inside its fenced transaction, so that its last rows come along."""
+    _end(run.pk, RunState.DONE, fence=run.fence)
+    wake_next()
+
+
+def yield_run(claim: Claim) -> None:
+    """Give the run back to the queue at the end of a slice, and wake whoever's turn it is."""
+    with transaction.atomic():
+        Run.objects.filter(pk=claim.run_id, fence=claim.fence, state=RunState.RUNNING).update(
+            state=RunState.QUEUED, lease_owner=None, lease_until=None
+        )
+        wake_next()
+
+
+def cancel_claimed(claim: Claim) -> None:
+    """End a run whose cancellation its worker has just seen."""
+    with transaction.atomic():
+        _end(claim.run_id, RunState.CANCELLED, fence=claim.fence, state=RunState.RUNNING)
+        wake_next()
+
+
+def fail_run(claim: Claim, error: Exception) -> None:
+    """Record a failure: retryable ones wait and are tried again, at most five in a row."""
+    retryable = bool(getattr(error, "retryable", False))
+    with transaction.atomic():
+        run = (
+            Run.objects.select_for_update()
+            .filter(pk=claim.run_id, fence=claim.fence, state=RunState.RUNNING)
+            .first()
+        )
+        if run is None:
+            return
+        attempts = run.attempts + 1
+        again = retryable and attempts < MAX_ATTEMPTS
+        wait = min(BACKOFF_CAP_SECONDS, BACKOFF_SECONDS * 2**attempts)
+        wait *= 1 + random.random() / 4  # noqa: S311  (jitter, not a secret)
+        Run.objects.filter(pk=run.pk).update(
+            state=RunState.QUEUED if again else RunState.FAILED,
+            lease_owner=None,
+            lease_until=None,
+            attempts=attempts,
+            not_before=Now() + timedelta(seconds=wait) if again else None,
+            ended_at=None if again else Now(),
+            error_class=type(error).__name__,
+            error_text=str(error)[:500] if hasattr(error, "retryable") else None,
+        )
+        wake_next()
+    logger.warning("run %s failed: %s, again: %s", claim.run_id, type(error).__name__, again)
+
+
+def wake_next() -> None:
+    """Enqueue a wake-up for the due run whose project was served longest ago."""
+    due = (
+        Run.objects.filter(state=RunState.QUEUED)
+        .filter(Q(not_before=None) | Q(not_before__lte=Now()))
+        .order_by(F("scope__project__served_at").asc(nulls_first=True), "pk")
+        .values_list("pk", flat=True)
+    )
+    # Two: a heavy one may be held back while a light one could go.
+    for run_id in due[:2]:
+        async_task(TASK, run_id)
+
+
+def is_another_project_waiting(claim: Claim) -> bool:
+    """Tell a long run between its batches whether it should let another project in."""
+    return (
+        Run.objects.filter(state=RunState.QUEUED, source__in=HEAVY_SOURCES)
+        .filter(Q(not_before=None) | Q(not_before__lte=Now()))
+        .exclude(scope_id=claim.scope_id)
+        .exists()
+    )
+
+
+def requeue_lost_runs() -> int:
+    """Take back runs whose worker died or let its lease pass; three silent deaths are poison."""
+    count = 0
+    with transaction.atomic():
+        running = Run.objects.select_for_update(skip_locked=True).filter(state=RunState.RUNNING)
+        expired = set(running.filter(lease_until__lt=Now()).values_list("pk", flat=True))
+        for run in running:
+            if run.pk not in expired and not is_owner_dead(run.lease_owner or "::"):
+                continue
+            lost = run.lost_leases + 1
+            poisoned = lost >= MAX_LOST_LEASES
+            to = RunState.CANCELLED if run.is_cancel_requested else RunState.QUEUED
+            count += Run.objects.filter(pk=run.pk, fence=run.fence).update(
+                state=RunState.POISONED if poisoned else to,
+                lease_owner=None,
+                lease_until=None,
+                lost_leases=lost,
+                ended_at=Now() if poisoned or run.is_cancel_requested else None,
+                error_class="WorkerLost" if poisoned else run.error_class,
+                error_text=f"worker lost in phase {run.phase}" if poisoned else run.error_text,
+            )
+            logger.warning("run %s lost its worker (%s of %s)", run.pk, lost, MAX_LOST_LEASES)
+    return count
+
+
+def sweep() -> None:
+    """Recover lost runs and wake due ones; the supervisor calls this every few seconds."""
+    requeue_lost_runs()
+    running = Run.objects.filter(state=RunState.RUNNING).exists()
+    queued = Run.objects.filter(state=RunState.QUEUED).exists()
+    if queued and not running and not _is_wake_up_waiting():
+        wake_next()
+
+
+def _is_wake_up_waiting() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM django_q_ormq)")
+        return bool(cursor.fetchone()[0])
+
+
+def cancel_run(run: Run) -> str:
+    """Cancel: a queued run ends at once, a running one at its next batch. Returns its state."""
+    if _end(run.pk, RunState.CANCELLED, state=RunState.QUEUED):
+        return RunState.CANCELLED
+    Run.objects.filter(pk=run.pk, state=RunState.RUNNING).update(is_cancel_requested=True)
+    run.refresh_from_db(fields=["state"])
+    return run.state
+
+
+def retry_run(run: Run) -> bool:
+    """Queue a failed, poisoned or cancelled run again from its cursor; False if it is none."""
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                changed = Run.objects.filter(
+                    pk=run.pk,
+                    state__in=[RunState.FAILED, RunState.POISONED, RunState.CANCELLED],
+                ).update(
+                    state=RunState.QUEUED,
+                    attempts=0,
+                    lost_leases=0,
+                    is_cancel_requested=False,
+                    ended_at=None,
+                    error_class=None,
+                    error_text=None,
+                )
+        except IntegrityError:  # another run of the same source is live already
+            return False
+        if changed:
+            async_task(TASK, run.pk)
+    return bool(changed)

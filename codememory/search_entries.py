@@ -1,0 +1,88 @@
+"""What of segments, candidates and memories goes into the index; called in their transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from codememory.models import (
+    Candidate,
+    EntryKind,
+    EvidenceLink,
+    EvidenceSegment,
+    Memory,
+    SourceRevision,
+)
+from codememory.search.change_fields import text_impacts
+from codememory.search.entries import NewEntry, remove_entries, write_entries
+from collectors.values import Statement
+
+
+def write_section_entries(scope_id: int, revision: SourceRevision) -> int:
+    """Index the segments of a document revision; returns how many rows that changed."""
+    path = bytes(revision.path.raw).decode("utf-8", "backslashreplace")
+    segments = EvidenceSegment.objects.filter(scope_id=scope_id, revision=revision)
+    entries = [
+        NewEntry(
+            EntryKind.SECTION,
+            segment.pk,
+            text_impacts(
+                {
+                    "heading": "\n".join(segment.heading_path),
+                    "body": bytes(segment.content).decode("utf-8", "replace"),
+                    "path": path,
+                }
+            ),
+        )
+        for segment in segments
+    ]
+    return write_entries(scope_id, entries)
+
+
+def remove_section_entries(scope_id: int, revision_ids: Collection[int]) -> int:
+    """Take the segments of these revisions out of the index; the evidence itself stays."""
+    segments = EvidenceSegment.objects.filter(scope_id=scope_id, revision_id__in=revision_ids)
+    return remove_entries(scope_id, EntryKind.SECTION, list(segments.values_list("pk", flat=True)))
+
+
+def _claim_texts(statement: str, link: EvidenceLink | None) -> dict[str, str]:
+    texts = {"body": statement}
+    if link is not None:
+        texts["heading"] = "\n".join(link.segment.heading_path)
+    return texts
+
+
+def write_candidate_entries(scope_id: int, new: Mapping[int, Statement]) -> int:
+    """Index candidates that were just proposed."""
+    links = EvidenceLink.objects.filter(scope_id=scope_id, candidate_id__in=list(new))
+    link_of = {link.candidate_id: link for link in links.select_related("segment")}
+    candidates = Candidate.objects.filter(scope_id=scope_id, pk__in=list(new))
+    return write_entries(
+        scope_id,
+        [
+            NewEntry(
+                EntryKind.CANDIDATE,
+                candidate.pk,
+                text_impacts(_claim_texts(candidate.statement, link_of.get(candidate.pk))),
+                candidate.type,
+                candidate.layer,
+                candidate.confidence,
+            )
+            for candidate in candidates
+        ],
+    )
+
+
+def write_memory_entry(memory: Memory) -> None:
+    """Index an active memory; call inside the transaction that promoted it."""
+    link = memory.evidence_links.select_related("segment").order_by("pk").first()
+    texts = _claim_texts(memory.statement, link)
+    impacts = text_impacts(texts)
+    entry = NewEntry(
+        EntryKind.MEMORY, memory.pk, impacts, memory.type, memory.layer, memory.confidence
+    )
+    write_entries(memory.scope_id, [entry])
+
+
+def remove_memory_entry(memory: Memory) -> None:
+    """Take a memory that is no longer active out of the index."""
+    remove_entries(memory.scope_id, EntryKind.MEMORY, [memory.pk])
