@@ -1,0 +1,60 @@
+"""The bounds of what agents may ask, the same for REST and for MCP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+KINDS = ("change", "section", "candidate", "memory")
+DEFAULT_LIMIT = 10
+MAX_LIMIT = 50
+DEFAULT_BUDGET = 4_000
+MIN_BUDGET = 200
+MAX_BUDGET = 12_000
+MAX_QUESTION = 4_000
+MAX_PATH = 4_096
+MAX_NAME = 400
+MAX_CURSOR = 2_000
+MAX_NAMES = 50  # paths or symbols of one question
+
+
+def storable(text: str) -> str:
+    """Refuse what PostgreSQL's text cannot hold: NUL and lone surrogates."""
+    if "\0" in text:
+        raise ValueError("must not contain NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be valid Unicode") from None
+    return text
+
+
+Clean = AfterValidator(storable)
+Kind = Literal["change", "section", "candidate", "memory"]
+Path = Annotated[str, Field(min_length=1, max_length=MAX_PATH), Clean]
+Symbol = Annotated[str, Field(min_length=1, max_length=MAX_NAME), Clean]
+
+ProjectName = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=MAX_PATH,
+        description="A project's name from list_projects, or an absolute path inside it. "
+        "May be left out when only one project is readable or attached.",
+    ),
+]
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION), Clean]
+Cursor = Annotated[
+    str | None,
+    Field(max_length=MAX_CURSOR, description="`next` of the answer before, to continue it."),
+]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+Budget = Annotated[
+    int, Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Most tokens (estimated) to return.")
+]
+EvidenceId = Annotated[
+    str,
+    Field(min_length=1, max_length=40, description="For example S12, C7, M3, L40, A5.1 or B5.1."),
+    Clean,
+]

@@ -1,0 +1,65 @@
+"""Errors as application/problem+json (RFC 9457), for every REST endpoint."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from api.errors import FAILED, NOT_FOUND, Problem, problem_of
+
+logger = logging.getLogger(__name__)
+CONTENT_TYPE = "application/problem+json"
+RETRY_AFTER = "5"
+TITLES = {
+    400: "Bad request",
+    401: "Not authenticated",
+    403: "Forbidden",
+    404: "Not found",
+    405: "Method not allowed",
+    406: "Not acceptable",
+    429: "Too many requests",
+    500: "Server error",
+    503: "Unavailable",
+}
+
+
+def problem_response(error: Exception, _: dict[str, Any]) -> Response:
+    """DRF's exception handler: every error becomes one of our problems."""
+    if isinstance(error, exceptions.APIException):
+        return _known_to_drf(error)
+    problem = NOT_FOUND if isinstance(error, Http404) else problem_of(error)
+    if problem is None or problem.status == FAILED.status:
+        logger.error("a REST request failed", exc_info=error)
+    answer = respond(problem or FAILED)
+    if answer.status_code == 503:
+        answer["Retry-After"] = RETRY_AFTER
+    return answer
+
+
+def respond(problem: Problem, **more: Any) -> Response:
+    body = {
+        "type": "about:blank",
+        "title": TITLES.get(problem.status, "Error"),
+        "status": problem.status,
+        "code": problem.code,
+        "detail": problem.detail,
+        **more,
+    }
+    return Response(body, status=problem.status, content_type=CONTENT_TYPE)
+
+
+def _known_to_drf(error: exceptions.APIException) -> Response:
+    status, code = error.status_code, str(error.default_code).upper()
+    if isinstance(error, exceptions.ValidationError):
+        parameters = Problem(400, "INVALID_PARAMETERS", "Some parameters are not acceptable.")
+        return respond(parameters, errors=error.detail)
+    answer = respond(Problem(status, code, str(error.detail)))
+    if header := getattr(error, "auth_header", None):
+        answer["WWW-Authenticate"] = header
+    if wait := getattr(error, "wait", None):
+        answer["Retry-After"] = str(int(wait) + 1)
+    return answer

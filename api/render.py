@@ -1,0 +1,80 @@
+"""The text form of an answer: ids, verdicts and standings first, repository text behind a fence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from api.fence import TRUST, compact_json, fence
+
+__all__ = ["TRUST", "context_head", "evidence_text", "search_head", "with_fence"]
+
+SECTIONS = (
+    "applicable_rules",
+    "current_code_links",
+    "relevant_changes",
+    "documented_intent",
+    "conflicts",
+    "verification_gaps",
+    "provenance",
+    "omitted",
+)
+# What may stand outside of the fence: our own ids, digests and vocabularies.
+_OURS = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
+_STATES = ("kind", "standing", "verdict", "verdict_method")
+_REFERENCE = ("source_kind", "side", "availability", "commit", "object_id", "sha256")
+
+
+def search_head(found: dict[str, Any]) -> str:
+    results = found["results"]
+    lines = [f"{len(results)} results.", *(_state_line(result) for result in results)]
+    if found["gaps"]:
+        lines.append(f"{len(found['gaps'])} kinds of gaps: some sources were not read.")
+    return "\n".join(lines)
+
+
+def context_head(found: dict[str, Any]) -> str:
+    lines = []
+    for section in SECTIONS:
+        lines.append(f"{section}: {len(found[section])}")
+        lines.extend(
+            "  " + _state_line(entry)
+            for entry in found[section]
+            if isinstance(entry, dict) and entry.get("id")
+        )
+    return "\n".join(lines)
+
+
+def with_fence(head: str, note: str | None, found: dict[str, Any]) -> str:
+    parts = [head, *([note] if note else []), fence(compact_json(found))]
+    return "\n".join(parts)
+
+
+def evidence_text(shown: dict[str, Any]) -> str:
+    """The states outside, the recorded text verbatim inside."""
+    head = [f"Evidence {_own(shown.get('id'))}", *_pairs(shown, (*_STATES, *_REFERENCE))]
+    text = shown.get("text")
+    lines = [" ".join(head)]
+    if shown.get("note"):
+        lines.append(str(shown["note"]))
+    lines.append("No text can be shown." if text is None else fence(str(text)))
+    return "\n".join(lines)
+
+
+def _state_line(entry: dict[str, Any]) -> str:
+    parts = [_own(entry.get("id")), *_pairs(entry, _STATES)]
+    evidence_ids = entry.get("evidence_ids")
+    if evidence_ids:
+        parts.append("evidence=" + ",".join(_own(each) for each in evidence_ids))
+    return " ".join(parts)
+
+
+def _pairs(entry: dict[str, Any], names: Iterable[str]) -> list[str]:
+    return [f"{name}={_own(entry[name])}" for name in names if entry.get(name) is not None]
+
+
+def _own(value: object) -> str:
+    """Our own vocabulary as it is; anything else stays behind the fence."""
+    text = str(value)
+    return text if _OURS.fullmatch(text) else "(see below)"

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import BaseCache
+from django.db.models.functions import Now
+from rest_framework.test import APIClient
+
+from api.auth import TokenThrottle
+from codememory import tokens
+from codememory.models import ApiToken
+from tests.api.builders import Owned
+
+PAGES = ["status", "search?q=cache", "context?task=cache", "evidence/{id}"]
+
+
+@pytest.fixture(autouse=True)
+def no_requests_counted_yet() -> None:
+    cache: BaseCache = TokenThrottle.cache
+    cache.clear()
+
+
+def page(owned: Owned, ending: str) -> str:
+    return f"/api/v1/projects/{owned.project.slug}/" + ending.format(id=owned.evidence_id)
+
+
+@pytest.mark.parametrize("ending", PAGES)
+def test_every_page_answers_its_project(rest: APIClient, alice: Owned, ending: str) -> None:
+    response = rest.get(page(alice, ending))
+    assert response.status_code == 200
+    assert response["Content-Type"] == "application/json"
+
+
+def test_only_the_tokens_projects_are_listed(rest: APIClient, alice: Owned, bob: Owned) -> None:
+    listed = rest.get("/api/v1/projects").json()
+    assert listed == {"projects": [{"project": "alpha", "root": "/srv/alpha", "attached": False}]}
+
+
+@pytest.mark.parametrize("ending", PAGES)
+def test_bobs_project_answers_as_an_absent_one(
+    rest: APIClient, alice: Owned, bob: Owned, ending: str
+) -> None:
+    foreign = rest.get(page(bob, ending))
+    absent = rest.get(page(bob, ending).replace("beta", "nowhere"))
+    assert foreign.status_code == absent.status_code == 404
+    assert foreign.content == absent.content
+    assert dict(foreign.headers) == dict(absent.headers)
+
+
+def test_bobs_evidence_answers_as_absent(rest: APIClient, alice: Owned, bob: Owned) -> None:
+    foreign = rest.get(f"/api/v1/projects/alpha/evidence/{bob.evidence_id}")
+    absent = rest.get("/api/v1/projects/alpha/evidence/S999999999")
+    assert foreign.status_code == absent.status_code == 404
+    assert foreign.content == absent.content
+
+
+def test_evidence_is_labelled_as_untrusted(rest: APIClient, alice: Owned) -> None:
+    answer = rest.get(page(alice, "evidence/{id}")).json()
+    assert answer["trust"] == "untrusted_data"
+    assert answer["text"] == "The cache must be invalidated on every write."
+
+
+@pytest.mark.parametrize("ending", ["projects", "projects/alpha/status", "elsewhere"])
+def test_nobody_reads_without_a_token(client: APIClient, alice: Owned, ending: str) -> None:
+    response = client.get(f"/api/v1/{ending}")
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_signed_in_browser_is_nobody_here(client: APIClient, alice: Owned) -> None:
+    client.force_login(User.objects.create_superuser("alice"))
+    assert client.get("/api/v1/projects").status_code == 401
+
+
+def test_a_token_in_the_address_is_no_token(client: APIClient, bearer: str) -> None:
+    assert client.get(f"/api/v1/projects?token={bearer}").status_code == 401
+
+
+def test_a_token_without_the_scope_is_refused(client: APIClient, alice: Owned) -> None:
+    _, plain = tokens.create_token("agent", [alice.project], ["propose"])
+    response = client.get("/api/v1/projects", headers={"Authorization": f"Bearer {plain}"})
+    assert response.status_code == 403
+
+
+def test_an_expired_token_is_refused(client: APIClient, alice: Owned) -> None:
+    token, plain = tokens.create_token("agent", [alice.project], ["read"], timedelta(days=1))
+    ApiToken.objects.filter(pk=token.pk).update(expires_at=Now())
+    response = client.get("/api/v1/projects", headers={"Authorization": f"Bearer {plain}"})
+    assert response.status_code == 401
+
+
+def test_a_revoked_token_is_refused(rest: APIClient, bearer: str) -> None:
+    tokens.revoke(bearer)
+    assert rest.get("/api/v1/projects").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "search",
+        "search?q=",
+        "search?q=%00",
+        "search?q=a&limit=0",
+        "search?q=a&limit=51",
+        "search?q=a&limit=x",
+        "search?q=a&kind=person",
+        "search?q=a&colour=red",
+        "search?q=a&path=%00",
+        "context",
+        "context?task=a&budget=1",
+        "context?task=a&path=%00",
+        "status?x=1",
+    ],
+)
+def test_bad_parameters_are_a_problem(rest: APIClient, alice: Owned, ending: str) -> None:
+    response = rest.get(page(alice, ending))
+    assert response.status_code == 400
+    assert response["Content-Type"] == "application/problem+json"
+    assert response.json()["code"] == "INVALID_PARAMETERS"
+
+
+@pytest.mark.parametrize("cursor", ["x", "AAAA", "é", "-" * 2000])
+@pytest.mark.parametrize("ending", ["search?q=cache", "context?task=cache"])
+def test_a_strange_cursor_is_a_problem(
+    rest: APIClient, alice: Owned, ending: str, cursor: str
+) -> None:
+    response = rest.get(page(alice, f"{ending}&cursor={cursor}"))
+    assert response.status_code == 400
+    assert response.json()["code"] == "BAD_CURSOR"
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
+def test_nothing_can_be_changed(rest: APIClient, alice: Owned, method: str) -> None:
+    assert getattr(rest, method)("/api/v1/projects/alpha/status").status_code == 405
+
+
+def test_no_answer_is_stored_on_the_way(rest: APIClient, alice: Owned) -> None:
+    for address in ("/api/v1/projects", "/api/v1/nothing", "/api/v1/projects/alpha/search"):
+        assert rest.get(address)["Cache-Control"] == "no-store"
+
+
+def test_json_is_answered_whatever_is_asked_for(rest: APIClient, alice: Owned) -> None:
+    response = rest.get("/api/v1/projects", headers={"Accept": "text/html"})
+    assert response["Content-Type"] == "application/json"
+
+
+def test_a_busy_token_has_to_wait(
+    rest: APIClient, alice: Owned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TokenThrottle, "rate", "3/min")
+    answers = [rest.get("/api/v1/projects") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert int(answers[-1]["Retry-After"]) > 0
