@@ -1,0 +1,258 @@
+"""Markdown documents as sections and segments in the ranges of their original bytes.
+
+Segments do not overlap and hold every line of the document that is not blank; sections nest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+from collectors.lines import Lines
+from collectors.markdown import Block, atx_text, blocks, is_item_start
+from collectors.outline import Outline
+from collectors.policy import Policy
+from collectors.redact import find_secrets, redact
+from collectors.values import Document, Gap, GapReason, Redaction, Section, Segment
+
+MAX_SEGMENT_BYTES = 4096
+MAX_LIST_BYTES = 2000  # a longer list gives one segment per top-level item
+MAX_SEGMENTS = 10_000
+MAX_HEADING_CHARS = 300
+
+_SUFFIXES = (b".md", b".markdown")
+OTHER_TEXT_SUFFIXES = (b".rst", b".adoc", b".asciidoc", b".txt", b".ipynb", b".mdx", b".org")
+
+_INSTRUCTION_NAMES = frozenset(
+    b"agents.md agents.override.md agent.md claude.md claude.local.md gemini.md qwen.md warp.md "
+    b"skill.md .cursorrules .windsurfrules .clinerules .goosehints copilot-instructions.md".split()
+)
+_INSTRUCTION_FOLDERS = (
+    b".cursor/rules/",
+    b".windsurf/rules/",
+    b".clinerules/",
+    b".claude/",
+    b".codex/",
+    b".gemini/",
+    b".github/instructions/",
+    b".github/prompts/",
+    b".github/chatmodes/",
+    b".junie/",
+    b".amazonq/rules/",
+    b".roo/",
+    b".continue/rules/",
+    b".kiro/steering/",
+    b".openhands/microagents/",
+)
+
+_UTF8_BOM = b"\xef\xbb\xbf"
+_WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+
+
+def is_document(path: bytes) -> bool:
+    """Whether the path names a document that `read_document` reads."""
+    return path.lower().endswith(_SUFFIXES)
+
+
+def is_other_text(path: bytes) -> bool:
+    """Whether the path names prose in a format that is counted as not read."""
+    return path.lower().endswith(OTHER_TEXT_SUFFIXES)
+
+
+def is_instruction_file(path: bytes) -> bool:
+    """Whether the file is written to steer a coding agent: its text is data, never an order."""
+    folded = b"/" + path.lower()
+    if folded.rpartition(b"/")[2] in _INSTRUCTION_NAMES:
+        return True
+    return any(b"/" + folder in folded for folder in _INSTRUCTION_FOLDERS)
+
+
+def read_document(path: bytes, oid: str, content: bytes, policy: Policy) -> Document:
+    """The document's structure; what cannot be read gives a document with a gap and no segments."""
+    encoding, reason = _encoding(content, policy.max_blob_bytes)
+    if reason is not None:
+        gaps: tuple[Gap, ...] = (Gap(reason, path=path, oid=oid, detail=f"{len(content)} bytes"),)
+        sections: tuple[Section, ...] = ()
+        segments: tuple[Segment, ...] = ()
+    else:
+        reading = _Reading(content, len(_UTF8_BOM) if encoding == "utf-8-sig" else 0, policy)
+        segments, sections, left_out = reading.read()
+        gaps = ()
+        if left_out:
+            gaps = (Gap(GapReason.BUDGET, path=path, oid=oid, detail=f"{left_out} blocks"),)
+    return Document(
+        path=path,
+        oid=oid,
+        size=len(content),
+        sha256=sha256(content).digest(),
+        encoding=encoding,
+        is_instruction_file=is_instruction_file(path),
+        sections=sections,
+        segments=segments,
+        gaps=gaps,
+    )
+
+
+def _encoding(content: bytes, max_bytes: int) -> tuple[str, GapReason | None]:
+    if len(content) > max_bytes:
+        return "", GapReason.OVERSIZE
+    if content.startswith(_WIDE_BOMS):
+        return "", GapReason.UNSUPPORTED_ENCODING
+    if b"\0" in content:
+        return "", GapReason.BINARY
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "", GapReason.UNSUPPORTED_ENCODING
+    return ("utf-8-sig" if content.startswith(_UTF8_BOM) else "utf-8"), None
+
+
+class _Reading:
+    """One document being read: its lines, its secrets and what was found so far."""
+
+    def __init__(self, content: bytes, bom: int, policy: Policy) -> None:
+        self.content = content
+        self.key = policy.redaction_key
+        self.secrets = find_secrets(content)
+        self.lines = Lines(content, bom)
+        self.starts, self.ends = self.lines.starts, self.lines.ends
+
+    def read(self) -> tuple[tuple[Segment, ...], tuple[Section, ...], int]:
+        """Segments, sections, and how many blocks the limit left out."""
+        segments: list[Segment] = []
+        outline = Outline(self.lines)
+        found = self._blocks()
+        for index, block in enumerate(found):
+            if len(segments) >= MAX_SEGMENTS:
+                return tuple(segments[:MAX_SEGMENTS]), outline.close(), len(found) - index
+            if block.kind == "heading":
+                outline.open(block.first, block.level, self._heading_text(block))
+            elif not segments:
+                outline.open_preamble(block.first)
+            segments.extend(self._segments(block, outline.path))
+        return tuple(segments), outline.close(), 0
+
+    def _blocks(self) -> list[Block]:
+        """All blocks in lines of the whole document, without blank lines around them."""
+        body = self._front_matter_end()
+        text = self.content[self.starts[body] :].decode("utf-8")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        found = [Block("front_matter", 0, body)] if body else []
+        found += [
+            Block(block.kind, block.first + body, block.end + body, block.level, block.is_setext)
+            for block in blocks(text if text.endswith("\n") else text + "\n")
+        ]
+        trimmed = (self._trimmed(block) for block in found)
+        return [block for block in trimmed if block.first < block.end]
+
+    def _trimmed(self, block: Block) -> Block:
+        first, end = block.first, min(block.end, len(self.starts))
+        while end > first and self.lines.is_blank(end - 1):
+            end -= 1
+        while first < end and self.lines.is_blank(first):
+            first += 1
+        return Block(block.kind, first, end, block.level, block.is_setext)
+
+    def _front_matter_end(self) -> int:
+        """The line after the front matter, 0 where there is none."""
+        fence = self.lines.text(0).rstrip()
+        if fence not in {b"---", b"+++"}:
+            return 0
+        closing = {b"---", b"..."} if fence == b"---" else {b"+++"}
+        sign = b":" if fence == b"---" else b"="
+        for line in range(1, len(self.starts)):
+            text = self.lines.text(line).rstrip()
+            if text in closing:
+                # Two rules with prose between them are no front matter: it has keys from its start.
+                return line + 1 if line == 1 or sign in self._first_text(1, line) else 0
+        return 0
+
+    def _first_text(self, first: int, end: int) -> bytes:
+        for line in range(first, end):
+            text = self.lines.text(line).strip()
+            if text and not text.startswith(b"#"):
+                return text
+        return b""
+
+    def _heading_text(self, block: Block) -> str:
+        content, _ = self.redacted(self.starts[block.first], self.ends[block.end - 1])
+        text = content.decode("utf-8", errors="replace")
+        if block.is_setext:
+            lines = [line.strip() for line in re.split(r"\r\n|\r|\n", text)]
+            return " ".join(lines[:-1])[:MAX_HEADING_CHARS]
+        return atx_text(text)[:MAX_HEADING_CHARS]
+
+    def redacted(self, start: int, end: int) -> tuple[bytes, tuple[Redaction, ...]]:
+        if not self.secrets:
+            return self.content[start:end], ()
+        return redact(self.content, self.secrets, self.key, start, end)
+
+    def _segments(self, block: Block, path: tuple[str, ...]) -> Iterator[Segment]:
+        for part in self._items(block):
+            pieces = list(self._pieces(part))
+            for index, (start, end, first, last) in enumerate(pieces):
+                content, redactions = self.redacted(start, end)
+                yield Segment(
+                    kind=block.kind,
+                    start=start,
+                    end=end,
+                    first_line=first + 1,
+                    last_line=last + 1,
+                    sha256=sha256(self.content[start:end]).digest(),
+                    content=content,
+                    heading_path=path,
+                    is_truncated=index + 1 < len(pieces),  # the block goes on in the next segment
+                    redactions=redactions,
+                )
+
+    def _items(self, block: Block) -> Iterator[Block]:
+        """The block itself, or the top-level items of a list too long for one segment."""
+        size = self.ends[block.end - 1] - self.starts[block.first]
+        if block.kind != "list" or size <= MAX_LIST_BYTES:
+            yield block
+            return
+        indent = _indent(self.lines.text(block.first))
+        first, is_code = block.first, False
+        for line in range(block.first + 1, block.end):
+            raw = self.lines.text(line)
+            is_code ^= raw.strip().startswith((b"```", b"~~~"))
+            if is_code or _indent(raw) > indent or not is_item_start(raw.decode("utf-8")):
+                continue
+            yield self._trimmed(Block(block.kind, first, line))
+            first = line
+        yield Block(block.kind, first, block.end)
+
+    def _pieces(self, block: Block) -> Iterator[tuple[int, int, int, int]]:
+        """Ranges (start, end, first line, last line) of at most MAX_SEGMENT_BYTES, cut at lines."""
+        start, first = self.starts[block.first], block.first
+        for line in range(block.first, block.end):
+            if self.ends[line] - start <= MAX_SEGMENT_BYTES:
+                continue
+            if line > first:
+                last = self._trimmed(Block(block.kind, first, line)).end - 1
+                yield start, self.ends[last], first, last
+                first = line
+                while self.lines.is_blank(first):
+                    first += 1
+                start = self.starts[first]
+            while self.ends[line] - start > MAX_SEGMENT_BYTES:
+                cut = self._cut(start)
+                yield start, cut, line, line
+                start = cut
+        if start < self.ends[block.end - 1]:
+            yield start, self.ends[block.end - 1], first, block.end - 1
+
+    def _cut(self, start: int) -> int:
+        """Where to cut a line too long for one segment: after a space, or between characters."""
+        end = start + MAX_SEGMENT_BYTES
+        space = self.content.rfind(b" ", start + MAX_SEGMENT_BYTES // 2, end)
+        if space != -1:
+            return space + 1
+        while self.content[end] & 0xC0 == 0x80:
+            end -= 1
+        return end
+
+
+def _indent(line: bytes) -> int:
+    return len(line) - len(line.lstrip(b" "))
