@@ -8,3 +8,6 @@ from django.apps import AppConfig
 class CodeMemoryConfig(AppConfig):
     name = "codememory"
     verbose_name = "CodeMemory"
+
+    def ready(self) -> None:
+        from codememory import checks  # noqa: F401, PLC0415 -- importing registers them

@@ -11,13 +11,13 @@ from pathlib import Path
 from types import FrameType
 
 from codememory import database, home
-from codememory.errors import CodeMemoryError
+from codememory.errors import CodeMemoryError, DatabaseError
 
-NEED_NOTHING = frozenset({"help", "test", "doctor"})
+NEED_NOTHING = frozenset({"help", "test"})
 # Ours bring the database up to date before they start; Django's own commands leave it as it is.
 BRING_UP_TO_DATE = frozenset(
     {"up", "demo", "collect", "status", "runs", "search", "context", "list", "evidence"}
-    | {"projects", "token", "createadmin", "mcp"}
+    | {"projects", "token", "createadmin", "mcp", "doctor"}
 )
 MIGRATION_LOCK = 0x436F6465  # "Code": the number of the advisory lock
 
@@ -25,6 +25,7 @@ MIGRATION_LOCK = 0x436F6465  # "Code": the number of the advisory lock
 def run(arguments: Sequence[str]) -> int:
     """Run one command; errors of ours become one line on stderr and status 1."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "codememory.settings")
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a missing git is for `doctor` to say
     try:
         with database_for(arguments):
             _execute(arguments)
@@ -52,14 +53,23 @@ def database_for(arguments: Sequence[str]) -> Iterator[None]:
     folder = home.folder()
     if is_demo(arguments):
         folder = _demo_home(folder, is_new=arguments[0] == "demo")
+    with contextlib.ExitStack() as stack:
+        try:
+            _lend(folder, stack)
+        except CodeMemoryError as error:
+            if arguments[0] != "doctor":
+                raise
+            print(f"codememory: {error}", file=sys.stderr)
+        yield
+
+
+def _lend(folder: Path, stack: contextlib.ExitStack) -> None:
     if database.is_external():
         home.prepare(folder)
-        yield
         return
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)  # so that the share is given back
-    with database.ensure_running(folder):
-        yield
+    stack.enter_context(database.ensure_running(folder))
 
 
 def _demo_home(folder: Path, *, is_new: bool) -> Path:
@@ -83,12 +93,17 @@ def _execute(arguments: Sequence[str]) -> None:
     # Django reads the settings when it is imported, and they read the home prepared above.
     import django  # noqa: PLC0415
     from django.core.management import execute_from_command_line  # noqa: PLC0415
-    from django.db import connections  # noqa: PLC0415
+    from django.db import OperationalError, connections  # noqa: PLC0415
 
     try:
         if arguments[0] in BRING_UP_TO_DATE and needs_database(arguments):
             django.setup()
-            bring_up_to_date()
+            try:
+                bring_up_to_date()
+            except OperationalError as error:
+                if arguments[0] != "doctor":  # which reports it with everything else
+                    said = str(error).splitlines()[0]
+                    raise DatabaseError(f"the database does not answer: {said}") from error
         execute_from_command_line(["manage.py", *arguments])
     finally:
         connections.close_all()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
+from typing import Any
 
 from codememory import database, env, home
 
 ROOT = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
 CODEMEMORY_HOME = home.folder()
 
 
@@ -89,10 +91,11 @@ CACHES = {
 
 # The queue only carries a run's number. A lease starts when a row is fetched, not when it runs, so
 # `retry` stays above timeout * (2 + queue_limit / workers).
-Q_CLUSTER = {
+CODEMEMORY_WORKERS = env.integer("CODEMEMORY_WORKERS", default=2)
+Q_CLUSTER: dict[str, Any] = {
     "name": "codememory",
     "orm": "default",
-    "workers": env.integer("CODEMEMORY_WORKERS", default=2),
+    "workers": CODEMEMORY_WORKERS,
     "queue_limit": 2,
     "bulk": 1,
     "poll": 0.5,
@@ -135,6 +138,7 @@ AXES_COOLOFF_TIME = 0.25  # hours
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_VERBOSE = False
+AXES_LOCKOUT_CALLABLE = "review.accounts.pause_sign_in"
 
 # Behind HTTPS everything below is on. On 127.0.0.1 a browser would not send a Secure cookie over
 # http everywhere, so these are off there and Django's warnings about them are answered here.

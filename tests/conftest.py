@@ -61,6 +61,13 @@ def pytest_unconfigure() -> None:
             database.discard(Path(os.environ["CODEMEMORY_HOME"]))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """`manage.py test` ran checks before us: what failed there is said again where it is seen."""
+    if failed := os.environ.get("CODEMEMORY_FAILED_CHECKS"):
+        terminalreporter.section("checks that failed before the tests")
+        terminalreporter.write_line(failed)
+
+
 def _discard_abandoned() -> None:
     """Remove homes of sessions that were killed, and stop their servers."""
     for folder in HOMES.glob(f"{PREFIX}*"):

@@ -35,6 +35,7 @@ class Lease:
         self._users = users
         self._durable = durable
         self._pid = os.getpid()  # a forked child inherits the object, not the duty
+        _HELD.append(self)
 
     def __enter__(self) -> Self:
         return self
@@ -54,6 +55,15 @@ class Lease:
             if _is_last(self._users):
                 server.stop(self.server)
             self._users.close()
+        _HELD.remove(self)
+
+
+_HELD: list[Lease] = []
+
+
+def revive() -> bool:
+    """Start the server this process has a share in again if it died; true when it had to be."""
+    return any(lease.revive() for lease in list(_HELD))
 
 
 def is_external() -> bool:

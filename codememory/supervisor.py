@@ -1,0 +1,286 @@
+"""The process tree of `up`: the queue's workers and the web server, kept alive and stopped cleanly.
+
+django-q2 is stopped by SIGTERM to its main process alone (the whole group would deadlock it), and
+is restarted when it has silently stopped taking tasks, which a killed worker can bring about.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection
+
+from codememory import database
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS = 0.5
+SWEEP_SECONDS = 5.0
+WATCH_SECONDS = 10.0
+STUCK_SECONDS = 60.0
+GRACE_SECONDS = 15.0
+RESTART_GRACE_SECONDS = 10.0
+HEALTHY_SECONDS = 60.0
+BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 5.0, 15.0, 30.0)
+LOG_BYTES = 5_000_000
+WORKERS: int = settings.CODEMEMORY_WORKERS
+GIVE_UP_AFTER = 5  # deaths in a row of a web server that never answered
+
+
+@dataclass(slots=True)
+class Child:
+    """One supervised process in a session, and so a process group, of its own."""
+
+    name: str
+    command: list[str]
+    folder: Path  # of its log
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    start_after: float = 0.0
+    deaths: int = 0
+
+    @property
+    def log(self) -> Path:
+        return self.folder / f"{self.name}.log"
+
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def keep_alive(self) -> None:
+        """Start it when it is not running and its back-off has passed."""
+        if self.process is not None and self.process.poll() is not None:
+            self._bury()
+        if self.process is None and time.monotonic() >= self.start_after:
+            self._start()
+
+    def _start(self) -> None:
+        if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.old"))
+        guard = [sys.executable, "-m", "codememory.guard", str(os.getpid())]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*guard, *self.command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=settings.ROOT,
+                start_new_session=True,
+            )
+        self.started_at = time.monotonic()
+
+    def _bury(self) -> None:
+        """Its orphans would go on working unsupervised: they end with it."""
+        assert self.process is not None
+        _kill_group(self.process.pid)
+        lived = time.monotonic() - self.started_at
+        self.deaths = 1 if lived > HEALTHY_SECONDS else self.deaths + 1
+        pause = BACK_OFF_SECONDS[min(self.deaths, len(BACK_OFF_SECONDS)) - 1]
+        self.start_after = time.monotonic() + pause
+        logger.warning("%s ended with %s", self.name, self.process.returncode)
+        self.process = None
+
+    def ask_to_end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+
+    def end(self, deadline: float, is_urgent: Callable[[], bool] = lambda: False) -> None:
+        """Wait until it has ended, and kill what is left of it after the deadline."""
+        if self.process is None:
+            return
+        while self.process.poll() is None and time.monotonic() < deadline and not is_urgent():
+            time.sleep(0.05)
+        _kill_group(self.process.pid)
+        self.process.wait()
+        self.process = None
+
+
+@dataclass(slots=True)
+class Watchdog:
+    """Tells from the queue's rows that the cluster lives and takes nothing any more."""
+
+    waiting: set[int] = field(default_factory=set)
+    quiet_since: float = 0.0
+
+    def is_stuck(self, eligible: set[int], busy: int, now: float) -> bool:
+        """Whether for a minute a worker was free, tasks waited, and not one of them was taken."""
+        has_moved = bool(self.waiting - eligible) or not eligible
+        if has_moved or not self.waiting or busy >= WORKERS:
+            self.quiet_since = now
+        self.waiting = eligible
+        return now - self.quiet_since > STUCK_SECONDS
+
+
+def supervise(
+    port: int,
+    on_tick: Callable[[], None],
+    sweep: Callable[[], None] | None = None,
+    on_ready: Callable[[], None] | None = None,
+) -> int:
+    """Run workers and web server until Ctrl-C or SIGTERM; returns the status to exit with.
+
+    `on_tick` is called in this thread about twice a second, `sweep` every few seconds, `on_ready`
+    once when the web server first answers.
+    """
+    if is_taken(port):
+        print(f"codememory: port {port} of 127.0.0.1 is in use: see --port", file=sys.stderr)
+        return 1
+    tree = Tree(port, on_tick, sweep, on_ready)
+    with _stop_signals(tree):
+        try:
+            return tree.run()
+        finally:
+            tree.end()
+
+
+def is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+class Tree:
+    """The two children and what is done for them between two looks."""
+
+    def __init__(
+        self,
+        port: int,
+        on_tick: Callable[[], None],
+        sweep: Callable[[], None] | None,
+        on_ready: Callable[[], None] | None,
+    ) -> None:
+        folder = settings.CODEMEMORY_HOME / "logs"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self.port = port
+        self.queue = Child("queue", queue_command(), folder)
+        self.web = Child("web", web_command(port), folder)
+        self.watchdog = Watchdog()
+        self.stops = 0  # how often we were told to stop; the second time is urgent
+        self._on_tick, self._sweep, self._on_ready = on_tick, sweep, on_ready
+        self._is_ready = False
+        self._due = {"sweep": 0.0, "watch": 0.0}
+
+    def run(self) -> int:
+        while not self.stops:
+            self.queue.keep_alive()
+            self.web.keep_alive()
+            if not self._is_ready and self.web.deaths >= GIVE_UP_AFTER:
+                print(f"codememory: no web server; see {self.web.log}", file=sys.stderr)
+                return 1
+            self._look()
+            time.sleep(TICK_SECONDS)
+        return 0
+
+    def end(self) -> None:
+        children = (self.web, self.queue)
+        for child in children:
+            child.ask_to_end()
+        deadline = time.monotonic() + GRACE_SECONDS
+        for child in children:
+            child.end(deadline, is_urgent=lambda: self.stops > 1)
+
+    def _look(self) -> None:
+        if not self._is_ready and self.web.is_alive() and _answers(self.port):
+            self._is_ready = True
+            if self._on_ready is not None:
+                self._on_ready()
+        _with_database(self._on_tick)
+        if self._sweep is not None and self._is_due("sweep", SWEEP_SECONDS):
+            _with_database(self._sweep)
+        if self._is_due("watch", WATCH_SECONDS):
+            _with_database(self._watch)
+
+    def _is_due(self, what: str, seconds: float) -> bool:
+        now = time.monotonic()
+        if now < self._due[what]:
+            return False
+        self._due[what] = now + seconds
+        return True
+
+    def _watch(self) -> None:
+        if not self.queue.is_alive():
+            self.watchdog = Watchdog()
+        elif self.watchdog.is_stuck(_eligible_tasks(), _busy_workers(), time.monotonic()):
+            logger.warning("the queue takes no tasks: restarting it")
+            self.watchdog = Watchdog()
+            self.queue.ask_to_end()
+            self.queue.end(time.monotonic() + RESTART_GRACE_SECONDS)
+
+
+def queue_command() -> list[str]:
+    return [sys.executable, str(settings.ROOT / "manage.py"), "qcluster"]
+
+
+def web_command(port: int) -> list[str]:
+    """Only on this machine's own address; headers of a proxy are nobody's to set there."""
+    options = ["--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"]
+    options += ["--no-proxy-headers", "--no-server-header", "--timeout-graceful-shutdown", "5"]
+    return [sys.executable, "-m", "uvicorn", "api.asgi:application", *options]
+
+
+@contextlib.contextmanager
+def _stop_signals(tree: Tree) -> Iterator[None]:
+    def stop(_: int, __: FrameType | None) -> None:
+        tree.stops += 1
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _with_database(action: Callable[[], None]) -> None:
+    """The database may be restarted under us: its server is revived, and the next look succeeds."""
+    try:
+        action()
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("the database does not answer: %s", type(error).__name__)
+        connection.close()
+        if database.revive():
+            logger.warning("the database server had ended and was started again")
+
+
+def _eligible_tasks() -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM django_q_ormq WHERE lock < clock_timestamp() ORDER BY id LIMIT 1000"
+        )
+        return {row[0] for row in cursor.fetchall()}
+
+
+def _busy_workers() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM codememory_run"
+            " WHERE state = 'RUNNING' AND lease_until > clock_timestamp()"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
