@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from collectors.sentences import Sentence, sentences
 from collectors.statement_places import Place, Places
 from collectors.statement_rules import (
+    EXTRACTOR_REVISION,
     INSTRUCTION_LIKE,
     NOT_STANDING_ALONE,
     QUESTION,
@@ -21,6 +22,8 @@ from collectors.statement_rules import (
 )
 from collectors.subjects import subject_of
 from collectors.values import Document, Segment, Statement
+
+__all__ = ["EXTRACTOR_REVISION", "find_statements"]
 
 MAX_STATEMENTS = 20
 MIN_CHARS, MAX_CHARS = 20, 400
