@@ -1,0 +1,76 @@
+"""Evidence as a reviewer reads it: numbered lines of a segment with the cited sentence marked.
+
+Ranges are those of the original bytes; where redactions replaced some, offsets are carried over.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from codememory.models import EvidenceLink, EvidenceSegment
+
+MAX_LINES = 400
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_MARKER = re.compile(rb"\[REDACTED:[^\]\r\n]{1,60}\]")
+
+
+@dataclass(frozen=True, slots=True)
+class ExcerptLine:
+    """One line: the text before, inside and after the cited sentence (undecodable bytes kept)."""
+
+    number: int
+    before: str
+    cited: str
+    after: str
+
+
+def excerpt_lines(segment: EvidenceSegment, link: EvidenceLink) -> list[ExcerptLine]:
+    """Return the segment's lines, at most MAX_LINES of them."""
+    content = bytes(segment.content)
+    start = _offset(segment, content, link.byte_start, is_end=False)
+    end = _offset(segment, content, link.byte_end, is_end=True)
+    lines: list[ExcerptLine] = []
+    at = 0
+    for number in range(segment.first_line, segment.first_line + MAX_LINES):
+        if at >= len(content):
+            break
+        found = _LINE_END.search(content, at)
+        stop = found.start() if found else len(content)
+        first, last = (min(max(edge, at), stop) for edge in (start, end))
+        lines.append(
+            ExcerptLine(
+                number,
+                _decode(content[at:first]),
+                _decode(content[first:last]),
+                _decode(content[last:stop]),
+            )
+        )
+        at = found.end() if found else len(content)
+    return lines
+
+
+def cited_text(segment: EvidenceSegment, link: EvidenceLink) -> str:
+    """Return the cited sentence as it stands in the evidence."""
+    content = bytes(segment.content)
+    start = _offset(segment, content, link.byte_start, is_end=False)
+    return _decode(content[start : _offset(segment, content, link.byte_end, is_end=True)])
+
+
+def _offset(segment: EvidenceSegment, content: bytes, byte: int, *, is_end: bool) -> int:
+    """Carry an offset of the original over to the stored bytes, out of any redaction's marker."""
+    drift = 0
+    for span in sorted(segment.redactions, key=lambda span: int(span["start"])):
+        if byte <= span["start"]:
+            break
+        marker = _MARKER.match(content, span["start"] - segment.byte_start + drift)
+        if marker is None:
+            break
+        if byte < span["end"]:
+            return marker.end() if is_end else marker.start()
+        drift += len(marker.group()) - (span["end"] - span["start"])
+    return min(max(byte - segment.byte_start + drift, 0), len(content))
+
+
+def _decode(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")

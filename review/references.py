@@ -1,0 +1,161 @@
+"""One piece of evidence as the candidate's page shows it: text, verdict, full reference.
+
+The reference is what `codememory.evidence` gives an agent for the same id, every field of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from codememory.evidence import find_evidence
+from codememory.models import EvidenceLink, Project
+from codememory.paths import shown_path
+from review.excerpts import ExcerptLine, cited_text, excerpt_lines
+from review.glyphs import count_hidden
+
+# Shown above or beside the table, or only of use to a program.
+SHOWN_ELSEWHERE = frozenset(
+    {
+        *("id", "text", "bytes_base64", "trust", "reasons"),
+        *("verdict", "verdict_method", "verdict_path", "verdict_steps", "judged_head"),
+    }
+)
+LABELS = {
+    "scope": "Project",
+    "source_kind": "Source",
+    "revision_id": "Revision",
+    "captured_at": "Captured",
+    "object_id": "Object",
+    "algorithm": "Object algorithm",
+    "head_at_capture": "HEAD at capture",
+    "branch_label": "Branch",
+    "byte_range": "Bytes",
+    "line_range": "Lines",
+    "sha256": "SHA-256",
+    "after sha256": "Revision SHA-256",
+    "after availability": "Revision availability",
+    "segment_id": "Segment",
+    "heading_path": "Heading",
+    "is_instruction_file": "Instructs agents",
+    "truncation": "Cut",
+    "redactions": "Redacted",
+    "exclusions": "Excluded",
+}
+RANGES = frozenset({"byte_range", "line_range"})
+NOTHING = "Nothing"
+LONG_VALUE = 52  # characters that half of the table holds on one line
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A field of the source reference, or several that are absent for the same reason."""
+
+    label: str
+    value: str | None
+    reason: str = ""
+
+    @property
+    def is_long(self) -> bool:
+        return len(self.value or self.label + self.reason) > LONG_VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A segment that the candidate cites, with what `find_evidence` says of it."""
+
+    link: EvidenceLink
+    reference: dict[str, Any]
+    path: str
+    lines: list[ExcerptLine]
+    cited: str
+
+    @property
+    def name(self) -> str:
+        return f"S{self.link.segment_id}"
+
+    @property
+    def verdict(self) -> str:
+        return self.reference.get("verdict") or "UNKNOWN"
+
+    @property
+    def method(self) -> str:
+        return self.reference.get("verdict_method") or ""
+
+    @property
+    def steps(self) -> list[dict[str, str]]:
+        return self.reference.get("verdict_steps") or []
+
+    @property
+    def judged_head(self) -> str:
+        return (self.reference.get("judged_head") or "")[:12]
+
+    @property
+    def hidden(self) -> int:
+        """How many of its characters cannot be seen in the source."""
+        return sum(count_hidden(line.before + line.cited + line.after) for line in self.lines)
+
+    @property
+    def line_count(self) -> int:
+        return int(self.link.segment.last_line - self.link.segment.first_line + 1)
+
+    @property
+    def facts(self) -> list[Fact]:
+        return facts_of(self.reference)
+
+
+def piece_of(project: Project, link: EvidenceLink) -> Piece:
+    """Return the segment behind a link; the caller has joined segment, revision and path."""
+    segment = link.segment
+    return Piece(
+        link,
+        find_evidence(project, f"S{segment.pk}") or {},
+        shown_path(bytes(segment.revision.path.raw)) or "",
+        excerpt_lines(segment, link),
+        cited_text(segment, link),
+    )
+
+
+def facts_of(reference: dict[str, Any]) -> list[Fact]:
+    """Return every field of a source reference in its order; absent ones last, by their reason."""
+    reasons: dict[str, str] = reference.get("reasons") or {}
+    present: list[Fact] = []
+    absent: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in reference.items():
+        if name in SHOWN_ELSEWHERE:
+            continue
+        parts = value.items() if isinstance(value, dict) else [("", value)]
+        for part, inner in parts:
+            label = _label(f"{name} {part}".strip())
+            if inner in (None, []) and name in reasons:
+                absent[reasons[name]].append(label)
+            else:
+                present.append(Fact(label, _value(inner, is_range=name in RANGES)))
+    return present + [
+        Fact(", ".join([labels[0], *map(str.lower, labels[1:])]), None, reason)
+        for reason, labels in absent.items()
+    ]
+
+
+def _label(name: str) -> str:
+    return LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+def _value(value: object, *, is_range: bool) -> str:
+    if value is None or value == []:
+        return NOTHING
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, list):
+        if all(isinstance(part, str | int) for part in value):
+            return ("\u2013" if is_range else ", ").join(map(str, value))
+        return "; ".join(_pairs(part) for part in value)
+    return str(value)
+
+
+def _pairs(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {inner}" for name, inner in value.items())
+    return json.dumps(value, ensure_ascii=False)

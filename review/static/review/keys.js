@@ -1,0 +1,37 @@
+// Single keys. There is no list of actions here: a key clicks (or focuses) the first visible
+// element that names it in aria-keyshortcuts, so that keys and page cannot disagree.
+"use strict";
+(() => {
+  const FIELDS = "input:not([type=checkbox], [type=radio]), select, textarea";
+  let isLeaving = false; // a second press must not act while the first one's answer is on its way
+
+  const find = (key) =>
+    [...document.querySelectorAll("[aria-keyshortcuts]")].find(
+      (element) =>
+        element.getAttribute("aria-keyshortcuts").split(" ").includes(key) &&
+        !element.disabled &&
+        element.checkVisibility({ visibilityProperty: true }),
+    );
+
+  const press = (event) => {
+    if (event.defaultPrevented || event.isComposing || event.repeat || isLeaving) return;
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const focused = document.activeElement;
+    if (focused?.matches(FIELDS)) {
+      if (event.key === "Escape") focused.blur();
+      return;
+    }
+    // Enter and Escape belong to the control that has the focus, if any has.
+    if (event.key === "Enter" && focused?.matches("a, button, summary")) return;
+    const target = find(event.key);
+    if (!target) return;
+    event.preventDefault();
+    if (target.matches(FIELDS)) target.focus();
+    else target.click();
+  };
+
+  document.addEventListener("keydown", press);
+  document.addEventListener("submit", (event) => { isLeaving = !event.defaultPrevented; });
+  window.addEventListener("pageshow", () => { isLeaving = false; });
+  document.querySelector("[data-here]")?.scrollIntoView({ block: "center" });
+})();

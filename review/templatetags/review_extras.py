@@ -1,0 +1,118 @@
+"""Template parts of the console: icons, text with its invisible characters shown, short times."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from review.access import KEYS_COOKIE
+from review.glyphs import code_and_name, is_seen
+from review.icons import ICONS
+
+register = template.Library()
+
+VERDICT_SENTENCES = {
+    "CURRENT_SUPPORTED": "The text still stands in the checkout as it was read.",
+    "HISTORICAL": "The text stood there once and is gone from the checkout.",
+    "RECHECK_REQUIRED": "The text has changed in the checkout. Read it there before relying on it.",
+    "UNKNOWN": "Whether the text still stands cannot be said now.",
+}
+_REDACTED = re.compile(r"\[(REDACTED:[a-z0-9_-]{1,40}:[0-9a-f]{8})\]")
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Print an icon as inline SVG; it is decoration, the word stands beside it."""
+    return format_html(
+        '<svg class="icon" width="16" height="16" viewBox="0 0 16 16" fill="none"'
+        ' stroke="currentColor" aria-hidden="true" focusable="false">{}</svg>',
+        format_html_join("", '<path d="{}"/>', ((path,) for path in ICONS[name])),
+    )
+
+
+@register.filter
+def visible(text: str) -> SafeString:
+    """Show text glyph by glyph: characters that cannot be seen become boxed codes."""
+    parts: list[SafeString] = []
+    plain_from = 0
+    for index, character in enumerate(text):
+        if is_seen(text, index):
+            continue
+        parts += [_plain(text[plain_from:index]), _boxed(character)]
+        plain_from = index + 1
+    parts.append(_plain(text[plain_from:]))
+    return format_html_join("", "{}", ((part,) for part in parts))
+
+
+@register.filter
+def words(constant: str) -> str:
+    """Say a constant in words: error_fix is "error fix", DECISION is "decision"."""
+    return constant.replace("_", " ").lower()
+
+
+@register.filter
+def article(word: str) -> str:
+    """Put "a" or "an" before a word."""
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
+
+
+@register.filter
+def verdict_sentence(kind: str) -> str:
+    """Say what a verdict means for the reviewer."""
+    return VERDICT_SENTENCES.get(kind, VERDICT_SENTENCES["UNKNOWN"])
+
+
+@register.filter
+def with_at(query: str, number: int) -> str:
+    """Add the current candidate to a query string."""
+    return f"{query}&at={number}" if query else f"?at={number}"
+
+
+@register.filter
+def keys_are_on(cookies: dict[str, str] | str) -> bool:
+    """Say whether this browser wants single-key shortcuts; an error page may know no cookies."""
+    return not isinstance(cookies, dict) or cookies.get(KEYS_COOKIE) != "off"
+
+
+@register.filter
+def age(moment: datetime) -> str:
+    """Say how old something is in its largest unit."""
+    seconds = max((timezone.now() - moment).total_seconds(), 0)
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit}"
+    return "now"
+
+
+@register.filter
+def moment(when: datetime) -> str:
+    """Write a time in full, in UTC."""
+    return f"{when.day} {when:%b %Y %H:%M} UTC"
+
+
+def _boxed(character: str) -> SafeString:
+    code, name = code_and_name(character)
+    return format_html(
+        '<span class="code-point" title="{} {}: not visible in the source">{}</span>',
+        code,
+        name,
+        code,
+    )
+
+
+def _plain(text: str) -> SafeString:
+    """Escape text, boxing the marks that redaction left."""
+    pieces = _REDACTED.split(text)
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (format_html('<span class="redacted">{}</span>', piece) if index % 2 else piece,)
+            for index, piece in enumerate(pieces)
+        ),
+    )
