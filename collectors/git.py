@@ -1,0 +1,421 @@
+"""The only place that starts git: always on a throw-away shadow of the repository, never on it.
+
+The shadow has our own configuration and links to nothing but the object store, so no setting, hook,
+filter or attribute of the target is ever read, and nothing of it is ever written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import resource
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from subprocess import PIPE
+from types import TracebackType
+from typing import Self
+
+from git import Git
+
+from collectors.errors import GitFailedError
+from collectors.objects import ObjectReader
+from collectors.paths import is_safe, read_regular, read_worktree_file
+from collectors.process import Child
+from collectors.raw import RENAME_LIMIT, Comparison, Pair, read_comparison
+from collectors.repository import (
+    Head,
+    Refused,
+    Repository,
+    as_oid,
+    find_root,
+    open_repository,
+    read_head,
+)
+from collectors.values import Gap, GapReason
+
+__all__ = [
+    "Comparison",
+    "Head",
+    "ObjectReader",
+    "Refused",
+    "Repository",
+    "Shadow",
+    "TreeEntry",
+    "find_root",
+    "git_version",
+    "open_repository",
+    "read_worktree_file",
+    "remove_stale",
+]
+
+OLDEST_GIT = (2, 32)  # the first that GIT_CONFIG_GLOBAL keeps away from the user's settings
+SILENCE_SECONDS = 120.0
+_SHALLOW_LIMIT = 16 << 20
+_PREFIX = "shadow-"
+
+_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    "XDG_CONFIG_HOME": "/nonexistent",
+    "LC_ALL": "C",
+    "LANG": "C",
+    "TZ": "UTC",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_PROTOCOL_FROM_USER": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": "/dev/null",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_ALLOC_LIMIT": "256m",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "/bin/false",
+    "SSH_ASKPASS": "/bin/false",
+    "GIT_SSH_COMMAND": "/bin/false",
+    "GIT_PAGER": "cat",
+    "PAGER": "cat",
+    "GIT_EDITOR": "/bin/false",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM": "0",
+    "GIT_CEILING_DIRECTORIES": "/",
+}
+_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.untrackedCache": "false",
+    "core.splitIndex": "false",
+    "core.preloadIndex": "false",
+    "core.commitGraph": "false",
+    "core.multiPackIndex": "false",
+    "core.useReplaceRefs": "false",
+    "core.attributesFile": "/dev/null",
+    "core.excludesFile": "/dev/null",
+    "core.pager": "cat",
+    "core.sshCommand": "/bin/false",
+    "core.gitProxy": "/bin/false",
+    "core.askPass": "/bin/false",
+    "core.editor": "/bin/false",
+    "core.alternateRefsCommand": "/bin/false",
+    "core.quotePath": "false",
+    "core.bigFileThreshold": "2m",
+    "core.packedGitLimit": "256m",
+    "core.deltaBaseCacheLimit": "64m",
+    "core.checkStat": "default",
+    "core.trustctime": "true",
+    "core.autocrlf": "false",
+    "protocol.allow": "never",
+    "credential.helper": "",
+    "log.showSignature": "false",
+    "gpg.program": "/bin/false",
+    "gpg.ssh.program": "/bin/false",
+    "gpg.x509.program": "/bin/false",
+    "diff.orderFile": "/dev/null",
+    "diff.ignoreSubmodules": "all",
+    "diff.submodule": "short",
+    "status.submoduleSummary": "false",
+    "submodule.recurse": "false",
+    "fetch.recurseSubmodules": "false",
+    "mailmap.file": "/dev/null",
+    "mailmap.blob": "",
+    "color.ui": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "safe.bareRepository": "explicit",
+    "advice.graftFileDeprecated": "false",
+    "i18n.logOutputEncoding": "UTF-8",
+}
+# Walls around the child. Tests that look for traces of executed code must take these down:
+# under a file size limit of 0 a hook cannot leave its mark.
+LIMITS = {
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_FSIZE: 0,
+    resource.RLIMIT_CPU: 3600,
+    resource.RLIMIT_AS: 2 << 30,
+}
+# The `env` that empties the environment must itself not run somebody's library.
+_NO_PRELOAD = {"LD_PRELOAD": "", "LD_AUDIT": "", "LD_LIBRARY_PATH": "", "DYLD_INSERT_LIBRARIES": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A path of a tree. `gap` is set where the path must not be joined to a folder."""
+
+    path: bytes
+    mode: int
+    kind: str
+    oid: str
+    size: int | None
+    gap: GapReason | None = None
+
+
+@cache
+def git_version() -> tuple[int, ...]:
+    with _start(["version"], Path("/nonexistent")) as child:
+        words = b"\n".join(child.tokens(b"\n")).decode("ascii", "replace")
+    found = re.search(r"(\d+(?:\.\d+)+)", words)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+
+def remove_stale(scratch: Path) -> int:
+    """Remove the shadows of dead processes; the living hold a lock on theirs."""
+    removed = 0
+    for folder in scratch.glob(_PREFIX + "*"):
+        with contextlib.suppress(FileNotFoundError), (folder / "lock").open("wb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += 1
+    return removed
+
+
+class Shadow:
+    """A throw-away git directory that shows a repository's objects and nothing else of it."""
+
+    def __init__(self, repository: Repository, scratch: Path) -> None:
+        self.repository = repository
+        self._scratch = scratch
+        self._boundary: list[str] = []
+
+    def __enter__(self) -> Self:
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._scratch))
+        self._lock = (self._folder / "lock").open("wb")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._boundary = self._read_boundary()
+        self._write()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._lock.close()
+
+    def head(self) -> Head:
+        return read_head(self.repository)
+
+    @property
+    def is_shallow(self) -> bool:
+        return bool(self._boundary)
+
+    def shallow_boundary(self) -> list[str]:
+        """Commits whose parents the clone declares to lack. The file can be forged: say so."""
+        return list(self._boundary)
+
+    def count(self, head: str, exclude: Iterable[str] = ()) -> int:
+        with self._walk(["--count"], head, exclude) as child:
+            return int(next(child.tokens(b"\n")))
+
+    def rev_list(self, head: str, exclude: Iterable[str] = ()) -> Iterator[str]:
+        """Commits reachable from `head` but not from `exclude`, parents before children."""
+        with self._walk(["--topo-order", "--reverse"], head, exclude) as child:
+            for line in child.tokens(b"\n"):
+                yield line.decode("ascii")
+
+    def reachable(self, head: str) -> Iterator[str]:
+        return self.rev_list(head)
+
+    def changes(self, pairs: Iterable[tuple[str, str | None]]) -> Iterator[Comparison]:
+        """One comparison per (commit, parent), in order. A parent of None: the empty tree.
+
+        Pairs of one commit must follow one another in the order of its parents: their places
+        become `parent_index`. What cannot be compared is an empty comparison with a gap.
+        """
+        waiting = _number(pairs)
+        boundary = set(self._boundary)
+        while waiting:
+            done = 0
+            fed = []
+            for pair in waiting:
+                if pair.commit in boundary:
+                    break
+                fed.append(pair)
+            try:
+                for comparison in self._compare(fed):
+                    done += 1
+                    yield comparison
+            except GitFailedError as error:
+                if error.retryable:
+                    raise
+                yield self._compare_alone(fed[done])
+                done += 1
+            else:
+                if len(fed) < len(waiting):
+                    yield _uncompared(waiting[done], GapReason.SHALLOW_BOUNDARY)
+                    done += 1
+            del waiting[:done]
+
+    def tree(self, commit: str) -> Iterator[TreeEntry]:
+        command = ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options"]
+        with self._start([*command, self._checked(commit)]) as child:
+            for record in child.tokens(b"\0"):
+                head, path = record.split(b"\t", 1)
+                mode, kind, oid, size = head.decode("ascii").split()
+                yield TreeEntry(
+                    path=path,
+                    mode=int(mode, 8),
+                    kind=kind,
+                    oid=oid,
+                    size=int(size) if size.isdecimal() else None,
+                    gap=None if is_safe(path) else GapReason.UNSAFE_PATH,
+                )
+
+    def objects(self, cache_bytes: int = 64 << 20) -> ObjectReader:
+        return ObjectReader(
+            lambda command: self._start(command, feed=True),
+            self.repository.object_format,
+            cache_bytes,
+        )
+
+    def _start(self, arguments: Sequence[str], *, feed: bool = False) -> Child:
+        return _start(arguments, self._folder, feed=feed)
+
+    def _checked(self, oid: str) -> str:
+        if as_oid(oid.encode(), self.repository) != oid:
+            raise ValueError("not a full object id")
+        return oid
+
+    def _walk(self, options: list[str], head: str, exclude: Iterable[str]) -> Child:
+        lines = [self._checked(head)]
+        excluded = [self._checked(oid) for oid in exclude]
+        if excluded:
+            # A rewritten history may have lost them, and git dies of an id it cannot find.
+            with self.objects() as reader:
+                lines += [f"^{oid}" for oid, size in reader.sizes(excluded).items() if size]
+        child = self._start(["rev-list", *options, "--stdin"], feed=True)
+        child.write(("\n".join(lines) + "\n").encode("ascii"))
+        return child
+
+    def _compare(self, pairs: list[Pair], renames: str = "-M") -> Iterator[Comparison]:
+        if not pairs:
+            return
+        command = [
+            "diff-tree", "--stdin", "--always", "-r", "--raw", "-z", "--root", renames,
+            f"-l{RENAME_LIMIT}", "--no-abbrev", "--no-ext-diff", "--no-textconv",
+            "--ignore-submodules=none", "--no-color",
+        ]  # fmt: skip
+        with self._start(command, feed=True) as child:
+            child.write("".join(self._as_line(pair) for pair in pairs).encode("ascii"))
+            tokens = child.tokens(b"\0")
+            header: bytes | None = next(tokens, None)
+            for pair in pairs:
+                if header is None or header.decode("ascii", "replace") != pair.commit:
+                    raise GitFailedError("diff-tree", 0)
+                comparison, header = read_comparison(pair, tokens)
+                yield comparison
+
+    def _compare_alone(self, pair: Pair) -> Comparison:
+        """The pair that stopped git, or the one before it, whose rows were not yet known as all.
+
+        Renames read blobs, so one missing blob can stop it: then without renames.
+        """
+        for renames, detail in (("-M", ""), ("--no-renames", "renames not detected")):
+            try:
+                (comparison,) = self._compare([pair], renames)
+            except GitFailedError as error:
+                if error.retryable:
+                    raise
+            else:
+                gaps = [Gap(GapReason.MISSING_OBJECT, commit_oid=pair.commit, detail=detail)]
+                return comparison._replace(gaps=comparison.gaps + (gaps if detail else []))
+        return _uncompared(pair, GapReason.MISSING_OBJECT)
+
+    def _as_line(self, pair: Pair) -> str:
+        if pair.parent is None:
+            return f"{self._checked(pair.commit)}\n"
+        return f"{self._checked(pair.commit)} {self._checked(pair.parent)}\n"
+
+    def _read_boundary(self) -> list[str]:
+        content = read_regular(self.repository.common_dir, b"shallow", _SHALLOW_LIMIT)
+        if not isinstance(content, bytes):
+            return []
+        found = (as_oid(line, self.repository) for line in content.splitlines())
+        return [oid for oid in found if oid is not None]
+
+    def _write(self) -> None:
+        objects = self._folder / "objects"
+        objects.mkdir()
+        (self._folder / "refs").mkdir()
+        (self._folder / "HEAD").write_text("ref: refs/heads/none\n")
+        version = 1 if self.repository.object_format == "sha256" else 0
+        config = f"[core]\nrepositoryformatversion = {version}\nbare = true\n"
+        if version:
+            config += "[extensions]\nobjectformat = sha256\n"
+        (self._folder / "config").write_text(config)
+        if self._boundary:
+            (self._folder / "shallow").write_text("\n".join(self._boundary) + "\n")
+        for entry in os.scandir(self.repository.common_dir / "objects"):
+            is_wanted = entry.name == "pack" or re.fullmatch(r"[0-9a-f]{2}", entry.name)
+            if is_wanted and entry.is_dir(follow_symlinks=False):
+                (objects / entry.name).symlink_to(entry.path)
+
+
+def _number(pairs: Iterable[tuple[str, str | None]]) -> list[Pair]:
+    numbered: list[Pair] = []
+    for commit, parent in pairs:
+        index = -1 if parent is None else 0
+        if parent is not None and numbered and numbered[-1].commit == commit:
+            index = numbered[-1].parent_index + 1
+        numbered.append(Pair(commit, parent, index))
+    return numbered
+
+
+def _uncompared(pair: Pair, reason: GapReason) -> Comparison:
+    gap = Gap(reason, oid=pair.parent, commit_oid=pair.commit)
+    return Comparison(pair.commit, pair.parent, [], [gap])
+
+
+@cache
+def _executable() -> str:
+    found = shutil.which("git", path="/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin")
+    if found is None:
+        raise FileNotFoundError("git is not installed")
+    return found
+
+
+@lru_cache(maxsize=8)
+def _words(git_dir: Path) -> list[str]:
+    """`env -i` and all that follows it: GitPython would hand our own environment on."""
+    variables = dict(_ENVIRONMENT, GIT_DIR=str(git_dir), GIT_CONFIG_COUNT=str(len(_SETTINGS)))
+    for number, (key, value) in enumerate(_SETTINGS.items()):
+        variables[f"GIT_CONFIG_KEY_{number}"] = key
+        variables[f"GIT_CONFIG_VALUE_{number}"] = value
+    return [
+        "/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items()),
+        _executable(), "--no-pager", "--no-optional-locks", "--no-replace-objects",
+        "--literal-pathspecs",
+    ]  # fmt: skip
+
+
+def _start(
+    arguments: Sequence[str], git_dir: Path, *, feed: bool = False, byte_limit: int | None = None
+) -> Child:
+    process = Git("/").execute(
+        [*_words(git_dir), *arguments],
+        istream=PIPE if feed else None,
+        as_process=True,
+        env=_NO_PRELOAD,
+        shell=False,
+        start_new_session=True,
+    )
+    popen, process.proc = process.proc, None  # ours from here: the wrapper would end it by itself
+    assert popen is not None
+    with contextlib.suppress(ProcessLookupError):  # it may be done already
+        if hasattr(resource, "prlimit"):
+            for limit, value in LIMITS.items():
+                resource.prlimit(popen.pid, limit, (value, value))
+    return Child(arguments[0], popen, seconds=SILENCE_SECONDS, byte_limit=byte_limit)

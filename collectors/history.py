@@ -1,0 +1,264 @@
+"""Reads a page of commits: their raw rows against every parent, and what changed in the contents.
+
+Called by the run slices of `codememory`, which write a page and its cursor in one transaction.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from collectors.differences import compare
+from collectors.git import Shadow
+from collectors.objects import ObjectReader
+from collectors.paths import is_safe
+from collectors.policy import Policy, stricter
+from collectors.redact import find_secrets, redact
+from collectors.values import (
+    Commit,
+    ContentChange,
+    ContentClass,
+    Gap,
+    GapReason,
+    PathClass,
+    RawChange,
+    Redaction,
+    Signature,
+)
+
+Pair = tuple[str | None, str | None]
+Known = Callable[[list[Pair]], set[Pair]]
+
+MAX_COMMIT_BYTES = 16 << 20
+MAX_NAME_BYTES = 256
+_UNREAD_CLASSES = {PathClass.EXCLUDED, PathClass.PROTECTED}
+_SUBMODULE = 0o160000
+_SYMLINK = 0o120000
+_SIGNATURE = re.compile(rb"(.*?) ?<([^>]*)> (-?\d+) ([+-]\d{4})\s*", re.DOTALL)
+_LATEST = 2**63 - 1
+
+
+@dataclass(slots=True)
+class HistoryPage:
+    """What a page of commits shows. Its texts can be asked for while its reader is open."""
+
+    commits: list[Commit] = field(default_factory=list)
+    changes: list[RawChange] = field(default_factory=list)
+    content_changes: list[ContentChange] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    metrics: Counter[str] = field(default_factory=Counter)
+    _reader: ObjectReader | None = None
+    _policy: Policy | None = None
+    _spans: dict[str, tuple[Redaction, ...]] = field(default_factory=dict)
+
+    def path_class(self, change: RawChange) -> PathClass:
+        """The class of a row: of its new path, but unread when either side is."""
+        assert self._policy is not None
+        return classify_change(change, self._policy)
+
+    def sides(self, pair: Pair) -> tuple[bytes | None, bytes | None]:
+        """The redacted text of both sides; None for a side that is absent or cannot be read."""
+        return self._redacted(pair[0]), self._redacted(pair[1])
+
+    def hunk_sides(self, change: ContentChange) -> Iterable[tuple[bytes, bytes]]:
+        """The redacted text of each hunk, before and after, in the order of `change.hunks`."""
+        old, new = self._original(change.old_oid), self._original(change.new_oid)
+        for hunk in change.hunks:
+            yield (
+                self._cut(change.old_oid, old, hunk.old_start, hunk.old_end),
+                self._cut(change.new_oid, new, hunk.new_start, hunk.new_end),
+            )
+
+    def _original(self, oid: str | None) -> bytes | None:
+        assert self._reader is not None
+        assert self._policy is not None
+        if oid is None:
+            return None
+        content = self._reader.read(oid, limit=self._policy.max_blob_bytes)
+        return content if isinstance(content, bytes) else None
+
+    def _redacted(self, oid: str | None) -> bytes | None:
+        content = self._original(oid)
+        return None if content is None else self._cut(oid, content, 0, len(content))
+
+    def _cut(self, oid: str | None, content: bytes | None, start: int, end: int) -> bytes:
+        if content is None or oid is None or start == end:
+            return b""
+        assert self._policy is not None
+        if oid not in self._spans:
+            self._spans[oid] = find_secrets(content)
+        return redact(content, self._spans[oid], self._policy.redaction_key, start, end)[0]
+
+
+def classify_change(change: RawChange, policy: Policy) -> PathClass:
+    old = policy.classify(change.old_path)[0] if change.old_path else None
+    new = policy.classify(change.new_path)[0] if change.new_path else None
+    if old in _UNREAD_CLASSES or new in _UNREAD_CLASSES:
+        return stricter(old or PathClass.NORMAL, new or PathClass.NORMAL)
+    return new or old or PathClass.NORMAL
+
+
+def read_page(
+    shadow: Shadow, reader: ObjectReader, oids: Sequence[str], policy: Policy, known: Known
+) -> HistoryPage:
+    """Everything that these commits show; `known` tells the pairs that are analysed already."""
+    page = HistoryPage(_reader=reader, _policy=policy)
+    hits, read = reader.cache_hits, reader.bytes_read
+    with _timed(page, "commits"):
+        page.commits = read_commits(reader, oids, policy, page.gaps)
+    with _timed(page, "changes"):
+        _read_changes(page, shadow)
+    with _timed(page, "contents"):
+        _compare_contents(page, reader, policy, known)
+    page.metrics["commits"] += len(page.commits)
+    page.metrics["file_changes"] += len(page.changes)
+    page.metrics["content_changes"] += len(page.content_changes)
+    page.metrics["hunks"] += sum(len(change.hunks) for change in page.content_changes)
+    page.metrics["cache_hits"] += reader.cache_hits - hits
+    page.metrics["bytes_read"] += reader.bytes_read - read
+    for gap in page.gaps:
+        page.metrics[f"gap_{gap.reason}"] += 1
+    return page
+
+
+def read_commits(
+    reader: ObjectReader, oids: Iterable[str], policy: Policy, gaps: list[Gap] | None = None
+) -> list[Commit]:
+    """The commits in order; one that cannot be read is left out and goes to `gaps`."""
+    oids = list(oids)
+    reader.prefetch(oids, "commit", MAX_COMMIT_BYTES)
+    commits = []
+    for oid in oids:
+        content = reader.read(oid, "commit", MAX_COMMIT_BYTES)
+        if isinstance(content, bytes):
+            commits.append(parse_commit(oid, content, policy))
+        elif gaps is not None:
+            gaps.append(Gap(content.reason, oid=oid, commit_oid=oid, detail=content.detail))
+    return commits
+
+
+def parse_commit(oid: str, content: bytes, policy: Policy) -> Commit:
+    head, _, message = content.partition(b"\n\n")
+    headers: dict[bytes, list[bytes]] = {}
+    for line in head.split(b"\n"):
+        name, _, value = line.partition(b" ")
+        headers.setdefault(name, []).append(value)  # a folded line has an empty name
+    text, _ = redact(message, find_secrets(message), policy.redaction_key)
+    return Commit(
+        oid=oid,
+        tree_oid=headers[b"tree"][0].decode("ascii"),
+        parents=tuple(parent.decode("ascii") for parent in headers.get(b"parent", ())),
+        author=_parse_signature(headers.get(b"author", [b""])[0]),
+        committer=_parse_signature(headers.get(b"committer", [b""])[0]),
+        message=text[: policy.max_message_bytes],
+        message_truncated=len(text) > policy.max_message_bytes,
+    )
+
+
+def _parse_signature(line: bytes) -> Signature:
+    """What stands there; a broken line keeps its text as the name, at time 0."""
+    found = _SIGNATURE.fullmatch(line)
+    if not found:
+        return Signature(line[:MAX_NAME_BYTES], b"", 0, 0)
+    zone = int(found[4])
+    minutes = abs(zone) // 100 * 60 + abs(zone) % 100
+    return Signature(
+        name=found[1][:MAX_NAME_BYTES],
+        email=found[2][:MAX_NAME_BYTES],
+        time=max(-_LATEST, min(int(found[3][:20]), _LATEST)),
+        offset=minutes if zone >= 0 else -minutes,
+    )
+
+
+def _read_changes(page: HistoryPage, shadow: Shadow) -> None:
+    pairs = [
+        (commit.oid, parent) for commit in page.commits for parent in commit.parents or (None,)
+    ]
+    for comparison in shadow.changes(pairs):
+        page.changes += comparison.rows
+        page.gaps += comparison.gaps
+
+
+def _compare_contents(
+    page: HistoryPage, reader: ObjectReader, policy: Policy, known: Known
+) -> None:
+    pairs = _distinct_pairs(page, policy)
+    found = known(list(pairs))
+    page.metrics["known_pairs"] += len(found)
+    waiting = [pair for pair in pairs if pair not in found]
+    for start in range(0, len(waiting), 100):
+        group = waiting[start : start + 100]
+        reader.prefetch(
+            (oid for pair in group if pairs[pair] is None for oid in pair if oid),
+            limit=policy.max_blob_bytes,
+        )
+        for pair in group:
+            change = _compare_pair(pair, pairs[pair], reader, policy)
+            page.content_changes.append(change)
+            page.gaps += change.gaps
+
+
+def _distinct_pairs(page: HistoryPage, policy: Policy) -> dict[Pair, ContentClass | None]:
+    """Each pair that may be read, with its class where the modes already say it."""
+    pairs: dict[Pair, ContentClass | None] = {}
+    for change in page.changes:
+        if not all(path is None or is_safe(path) for path in (change.old_path, change.new_path)):
+            page.gaps.append(
+                Gap(
+                    GapReason.UNSAFE_PATH,
+                    path=change.new_path or change.old_path,
+                    commit_oid=change.commit_oid,
+                )
+            )
+        path_class = classify_change(change, policy)
+        if path_class in _UNREAD_CLASSES:
+            page.metrics[f"skipped_{path_class}"] += 1
+            continue
+        pairs.setdefault((change.old_oid, change.new_oid), _class_by_mode(change))
+    return pairs
+
+
+def _class_by_mode(change: RawChange) -> ContentClass | None:
+    modes = {change.old_mode, change.new_mode}
+    if _SUBMODULE in modes:
+        return ContentClass.SUBMODULE
+    if change.old_oid == change.new_oid:
+        return ContentClass.MODE_ONLY
+    return ContentClass.SYMLINK if _SYMLINK in modes else None
+
+
+def _compare_pair(
+    pair: Pair, by_mode: ContentClass | None, reader: ObjectReader, policy: Policy
+) -> ContentChange:
+    if by_mode in {ContentClass.SUBMODULE, ContentClass.MODE_ONLY}:
+        return ContentChange(*pair, by_mode)
+    sides = [None if oid is None else reader.read(oid, limit=policy.max_blob_bytes) for oid in pair]
+    old, new = sides
+    if isinstance(old, Gap) or isinstance(new, Gap):
+        return _unread_change(pair, [side for side in sides if isinstance(side, Gap)], reader)
+    change = compare(old, new, *pair, policy)
+    return replace(change, content_class=by_mode) if by_mode else change
+
+
+def _unread_change(pair: Pair, gaps: list[Gap], reader: ObjectReader) -> ContentChange:
+    is_oversize = all(gap.reason is GapReason.OVERSIZE for gap in gaps)
+    sizes = reader.sizes(oid for oid in pair if oid)
+    return ContentChange(
+        *pair,
+        content_class=ContentClass.OVERSIZE if is_oversize else ContentClass.UNREAD,
+        old_size=sizes.get(pair[0] or ""),
+        new_size=sizes.get(pair[1] or ""),
+        gaps=tuple(gaps),
+    )
+
+
+@contextmanager
+def _timed(page: HistoryPage, phase: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    # In microseconds: counters of whole numbers add up without surprise.
+    page.metrics[f"{phase}_us"] += int((time.perf_counter() - start) * 1_000_000)
