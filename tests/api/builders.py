@@ -1,65 +1,54 @@
-"""Makes a project with one piece of evidence, as the agents' tests need it."""
+"""Real repositories, and projects collected from them as `collect` would."""
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+import os
+import subprocess
+from pathlib import Path
 
-from codememory.models import (
-    EvidenceSegment,
-    Path,
-    Policy,
-    Project,
-    Scope,
-    ScopeKind,
-    SourceKind,
-    SourceRevision,
-    Worktree,
-)
+from codememory.listing import list_rows
+from codememory.models import Project, SourceKind
+from codememory.projects import primary_worktree, register_project
+from codememory.runs import request_run
+from codememory.tasks import run_slice
 
-
-@dataclass(frozen=True)
-class Owned:
-    """A project and one segment of its only document."""
-
-    project: Project
-    segment: EvidenceSegment
-
-    @property
-    def evidence_id(self) -> str:
-        return f"S{self.segment.pk}"
+MUST = "The {} cache must be invalidated on every write."
+DOCUMENT = "# Decisions\n\n## Cache\n\n" + MUST + "\n"
+BEFORE = "def read_{0}(key):\n    return CACHE[key]\n"
+AFTER = "def read_{0}(key):\n    return CACHE.get(key, MISSING_{0})\n"
 
 
-def make_owned(slug: str, text: str) -> Owned:
-    scope = Scope.objects.create(kind=ScopeKind.PROJECT)
-    root = f"/srv/{slug}"
-    digest = hashlib.sha256(root.encode()).digest()
-    project = Project.objects.create(scope=scope, slug=slug, root=root, root_digest=digest)
-    worktree = Worktree.objects.create(scope=scope, root=root, root_digest=digest)
-    Policy.objects.create(scope=scope, generation=1, sources=[SourceKind.DOCUMENTS])
-    content = text.encode()
-    sha256 = hashlib.sha256(content).digest()
-    path = Path.objects.create(scope=scope, raw=b"a.md", digest=hashlib.sha256(b"a.md").digest())
-    revision = SourceRevision.objects.create(
-        scope=scope,
-        kind=SourceKind.DOCUMENTS,
-        worktree=worktree,
-        path=path,
-        sha256=sha256,
-        size=len(content),
-        encoding="utf-8",
-        policy_generation=1,
-    )
-    segment = EvidenceSegment.objects.create(
-        scope=scope,
-        revision=revision,
-        kind="paragraph",
-        byte_start=0,
-        byte_end=len(content),
-        first_line=1,
-        last_line=1,
-        sha256=sha256,
-        content=content,
-    )
-    return Owned(project, segment)
+def write_repository(folder: Path, word: str) -> Path:
+    """Two commits named fx: a document and a function, then another behaviour of the function."""
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "decisions.md").write_text(DOCUMENT.format(word))
+    (folder / "cache.py").write_text(BEFORE.format(word))
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "fx")
+    (folder / "cache.py").write_text(AFTER.format(word))
+    git(folder, "commit", "-q", "-a", "-m", "fx")
+    return folder
 
+
+def git(folder: Path, *arguments: str) -> None:
+    someone = ["-c", "user.name=Alice", "-c", "user.email=alice@example.org"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", *someone, *arguments], cwd=folder, env=environment, check=True)
+
+
+def collect(root: Path) -> Project:
+    """Register a repository and read it, both sources, in this process."""
+    project, _ = register_project(root)
+    for source in (SourceKind.GIT, SourceKind.DOCUMENTS):
+        run_slice(request_run(primary_worktree(project), source, 1, None).pk)
+    return project
+
+
+def evidence_ids(project: Project) -> list[str]:
+    """Every evidence id of the project: both sides of its hunks, and its segments."""
+    ids = [row["id"] for row in list_rows(project, "segments")["rows"]]
+    for change in list_rows(project, "changes")["rows"]:
+        ids += change["evidence_ids"]
+        ids += [f"B{each[1:]}" for each in change["evidence_ids"]]
+    return ids

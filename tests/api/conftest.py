@@ -1,10 +1,11 @@
-"""Two projects side by side: Alice's, which agents in these tests may read, and Bob's.
+"""Two projects side by side: Alice's, which the agent may read, and Bob's.
 
 Models are imported inside of the fixtures: pytest may load this file before Django is set up.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,29 +13,47 @@ import pytest
 if TYPE_CHECKING:
     from rest_framework.test import APIClient
 
-    from tests.api.builders import Owned
+    from codememory.models import Project
+
+
+@pytest.fixture(scope="session")
+def roots(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    from tests.api.builders import write_repository  # noqa: PLC0415
+
+    folder = tmp_path_factory.mktemp("repositories")
+    return write_repository(folder / "alpha", "session"), write_repository(folder / "beta", "page")
 
 
 @pytest.fixture
-def alice(db: None) -> Owned:
-    from tests.api.builders import make_owned  # noqa: PLC0415
+def alice(db: None, roots: tuple[Path, Path]) -> Project:
+    """Alice's project, registered and not collected."""
+    from codememory.projects import register_project  # noqa: PLC0415
 
-    return make_owned("alpha", "The cache must be invalidated on every write.")
-
-
-@pytest.fixture
-def bob(db: None) -> Owned:
-    from tests.api.builders import make_owned  # noqa: PLC0415
-
-    return make_owned("beta", "The ledger must never be rewritten.")
+    return register_project(roots[0])[0]
 
 
 @pytest.fixture
-def bearer(alice: Owned) -> str:
+def bob(alice: Project, roots: tuple[Path, Path]) -> Project:
+    from codememory.projects import register_project  # noqa: PLC0415
+
+    return register_project(roots[1])[0]
+
+
+@pytest.fixture
+def collected(alice: Project, bob: Project) -> None:
+    """Both projects, read in full."""
+    from tests.api.builders import collect  # noqa: PLC0415
+
+    for project in (alice, bob):
+        collect(Path(project.root))
+
+
+@pytest.fixture
+def bearer(alice: Project) -> str:
     """A token of Alice's project with the scope `read`."""
     from codememory import tokens  # noqa: PLC0415
 
-    return tokens.create_token("agent", [alice.project], ["read"])[1]
+    return tokens.create_token("agent", [alice], ["read"])[1]
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from rest_framework.test import APIClient
 
 from api.auth import TokenThrottle
 from codememory import tokens
-from codememory.models import ApiToken
-from tests.api.builders import Owned
+from codememory.models import ApiToken, Project
+from tests.api.builders import evidence_ids
 
-PAGES = ["status", "search?q=cache", "context?task=cache", "evidence/{id}"]
+PAGES = ["status", "search?q=cache", "context?task=cache"]
 
 
 @pytest.fixture(autouse=True)
@@ -22,25 +22,25 @@ def no_requests_counted_yet() -> None:
     cache.clear()
 
 
-def page(owned: Owned, ending: str) -> str:
-    return f"/api/v1/projects/{owned.project.slug}/" + ending.format(id=owned.evidence_id)
+def page(project: Project, ending: str) -> str:
+    return f"/api/v1/projects/{project.slug}/{ending}"
 
 
 @pytest.mark.parametrize("ending", PAGES)
-def test_every_page_answers_its_project(rest: APIClient, alice: Owned, ending: str) -> None:
+def test_every_page_answers_its_project(rest: APIClient, alice: Project, ending: str) -> None:
     response = rest.get(page(alice, ending))
     assert response.status_code == 200
     assert response["Content-Type"] == "application/json"
 
 
-def test_only_the_tokens_projects_are_listed(rest: APIClient, alice: Owned, bob: Owned) -> None:
-    listed = rest.get("/api/v1/projects").json()
-    assert listed == {"projects": [{"project": "alpha", "root": "/srv/alpha", "attached": False}]}
+def test_only_the_tokens_projects_are_listed(rest: APIClient, alice: Project, bob: Project) -> None:
+    [listed] = rest.get("/api/v1/projects").json()["projects"]
+    assert listed == {"project": "alpha", "root": alice.root, "attached": False}
 
 
-@pytest.mark.parametrize("ending", PAGES)
+@pytest.mark.parametrize("ending", [*PAGES, "evidence/S1"])
 def test_bobs_project_answers_as_an_absent_one(
-    rest: APIClient, alice: Owned, bob: Owned, ending: str
+    rest: APIClient, alice: Project, bob: Project, ending: str
 ) -> None:
     foreign = rest.get(page(bob, ending))
     absent = rest.get(page(bob, ending).replace("beta", "nowhere"))
@@ -49,27 +49,39 @@ def test_bobs_project_answers_as_an_absent_one(
     assert dict(foreign.headers) == dict(absent.headers)
 
 
-def test_bobs_evidence_answers_as_absent(rest: APIClient, alice: Owned, bob: Owned) -> None:
-    foreign = rest.get(f"/api/v1/projects/alpha/evidence/{bob.evidence_id}")
-    absent = rest.get("/api/v1/projects/alpha/evidence/S999999999")
-    assert foreign.status_code == absent.status_code == 404
-    assert foreign.content == absent.content
+@pytest.mark.usefixtures("collected")
+def test_every_evidence_of_bob_answers_as_absent(
+    rest: APIClient, alice: Project, bob: Project
+) -> None:
+    absent = rest.get(page(alice, "evidence/S999999999"))
+    for evidence_id in evidence_ids(bob):
+        foreign = rest.get(page(alice, f"evidence/{evidence_id}"))
+        assert (foreign.status_code, foreign.content) == (404, absent.content)
 
 
-def test_evidence_is_labelled_as_untrusted(rest: APIClient, alice: Owned) -> None:
-    answer = rest.get(page(alice, "evidence/{id}")).json()
-    assert answer["trust"] == "untrusted_data"
-    assert answer["text"] == "The cache must be invalidated on every write."
+@pytest.mark.usefixtures("collected")
+def test_every_evidence_of_alice_is_open_to_her_agent(rest: APIClient, alice: Project) -> None:
+    for evidence_id in evidence_ids(alice):
+        answer = rest.get(page(alice, f"evidence/{evidence_id}")).json()
+        assert answer["id"] == evidence_id
+        assert answer["trust"] == "untrusted_data"
+
+
+@pytest.mark.parametrize("strange", ["S0", "S-1", "S" + "9" * 40, "X1", "S1.1", "S1%00", "A1", "é"])
+def test_strange_evidence_ids_answer_as_absent(
+    rest: APIClient, alice: Project, strange: str
+) -> None:
+    assert rest.get(page(alice, f"evidence/{strange}")).status_code == 404
 
 
 @pytest.mark.parametrize("ending", ["projects", "projects/alpha/status", "elsewhere"])
-def test_nobody_reads_without_a_token(client: APIClient, alice: Owned, ending: str) -> None:
+def test_nobody_reads_without_a_token(client: APIClient, alice: Project, ending: str) -> None:
     response = client.get(f"/api/v1/{ending}")
     assert response.status_code == 401
     assert response["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_a_signed_in_browser_is_nobody_here(client: APIClient, alice: Owned) -> None:
+def test_a_signed_in_browser_is_nobody_here(client: APIClient, alice: Project) -> None:
     client.force_login(User.objects.create_superuser("alice"))
     assert client.get("/api/v1/projects").status_code == 401
 
@@ -78,14 +90,14 @@ def test_a_token_in_the_address_is_no_token(client: APIClient, bearer: str) -> N
     assert client.get(f"/api/v1/projects?token={bearer}").status_code == 401
 
 
-def test_a_token_without_the_scope_is_refused(client: APIClient, alice: Owned) -> None:
-    _, plain = tokens.create_token("agent", [alice.project], ["propose"])
+def test_a_token_without_the_scope_is_refused(client: APIClient, alice: Project) -> None:
+    _, plain = tokens.create_token("agent", [alice], ["propose"])
     response = client.get("/api/v1/projects", headers={"Authorization": f"Bearer {plain}"})
     assert response.status_code == 403
 
 
-def test_an_expired_token_is_refused(client: APIClient, alice: Owned) -> None:
-    token, plain = tokens.create_token("agent", [alice.project], ["read"], timedelta(days=1))
+def test_an_expired_token_is_refused(client: APIClient, alice: Project) -> None:
+    token, plain = tokens.create_token("agent", [alice], ["read"], timedelta(days=1))
     ApiToken.objects.filter(pk=token.pk).update(expires_at=Now())
     response = client.get("/api/v1/projects", headers={"Authorization": f"Bearer {plain}"})
     assert response.status_code == 401
@@ -114,7 +126,7 @@ def test_a_revoked_token_is_refused(rest: APIClient, bearer: str) -> None:
         "status?x=1",
     ],
 )
-def test_bad_parameters_are_a_problem(rest: APIClient, alice: Owned, ending: str) -> None:
+def test_bad_parameters_are_a_problem(rest: APIClient, alice: Project, ending: str) -> None:
     response = rest.get(page(alice, ending))
     assert response.status_code == 400
     assert response["Content-Type"] == "application/problem+json"
@@ -124,7 +136,7 @@ def test_bad_parameters_are_a_problem(rest: APIClient, alice: Owned, ending: str
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "é", "-" * 2000])
 @pytest.mark.parametrize("ending", ["search?q=cache", "context?task=cache"])
 def test_a_strange_cursor_is_a_problem(
-    rest: APIClient, alice: Owned, ending: str, cursor: str
+    rest: APIClient, alice: Project, ending: str, cursor: str
 ) -> None:
     response = rest.get(page(alice, f"{ending}&cursor={cursor}"))
     assert response.status_code == 400
@@ -132,22 +144,22 @@ def test_a_strange_cursor_is_a_problem(
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
-def test_nothing_can_be_changed(rest: APIClient, alice: Owned, method: str) -> None:
+def test_nothing_can_be_changed(rest: APIClient, alice: Project, method: str) -> None:
     assert getattr(rest, method)("/api/v1/projects/alpha/status").status_code == 405
 
 
-def test_no_answer_is_stored_on_the_way(rest: APIClient, alice: Owned) -> None:
+def test_no_answer_is_stored_on_the_way(rest: APIClient, alice: Project) -> None:
     for address in ("/api/v1/projects", "/api/v1/nothing", "/api/v1/projects/alpha/search"):
         assert rest.get(address)["Cache-Control"] == "no-store"
 
 
-def test_json_is_answered_whatever_is_asked_for(rest: APIClient, alice: Owned) -> None:
+def test_json_is_answered_whatever_is_asked_for(rest: APIClient, alice: Project) -> None:
     response = rest.get("/api/v1/projects", headers={"Accept": "text/html"})
     assert response["Content-Type"] == "application/json"
 
 
 def test_a_busy_token_has_to_wait(
-    rest: APIClient, alice: Owned, monkeypatch: pytest.MonkeyPatch
+    rest: APIClient, alice: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TokenThrottle, "rate", "3/min")
     answers = [rest.get("/api/v1/projects") for _ in range(4)]
