@@ -111,11 +111,12 @@ def ensure_running(folder: Path, *, durable: bool = True) -> Lease:
     if sys.platform == "win32":
         raise DatabaseError("there is no embedded server for Windows: set DATABASE_URL")
     account = prepare_home(folder)
-    with _mutex(folder):
+    with _mutex(folder), contextlib.ExitStack() as on_failure:
         leased = Server(folder, place.make_folder(folder, account), account)
-        users = _open_lock(folder / ".database-users.lock")
+        users = on_failure.enter_context(_open_lock(folder / ".database-users.lock"))
         fcntl.flock(users, fcntl.LOCK_SH)  # nobody holds it alone without the mutex
         server.ensure_started(leased, durable=durable)
+        on_failure.pop_all()
     return Lease(leased, users, durable=durable)
 
 
