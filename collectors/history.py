@@ -26,7 +26,6 @@ from collectors.values import (
     GapReason,
     PathClass,
     RawChange,
-    Redaction,
     Signature,
 )
 
@@ -53,7 +52,6 @@ class HistoryPage:
     metrics: Counter[str] = field(default_factory=Counter)
     _reader: ObjectReader | None = None
     _policy: Policy | None = None
-    _spans: dict[str, tuple[Redaction, ...]] = field(default_factory=dict)
 
     def path_class(self, change: RawChange) -> PathClass:
         """The class of a row: of its new path, but unread when either side is."""
@@ -88,10 +86,12 @@ class HistoryPage:
     def _cut(self, oid: str | None, content: bytes | None, start: int, end: int) -> bytes:
         if content is None or oid is None or start == end:
             return b""
+        assert self._reader is not None
         assert self._policy is not None
-        if oid not in self._spans:
-            self._spans[oid] = find_secrets(content)
-        return redact(content, self._spans[oid], self._policy.redaction_key, start, end)[0]
+        spans = self._reader.spans.get(oid)
+        if spans is None:
+            spans = self._reader.spans[oid] = find_secrets(content)
+        return redact(content, spans, self._policy.redaction_key, start, end)[0]
 
 
 def classify_change(change: RawChange, policy: Policy) -> PathClass:

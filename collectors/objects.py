@@ -15,7 +15,7 @@ from typing import Self
 
 from collectors.errors import GitFailedError
 from collectors.process import Child
-from collectors.values import Gap, GapReason
+from collectors.values import Gap, GapReason, Redaction
 
 _OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BATCH_BYTES = 32 << 20  # what one prefetch may hold at a time
@@ -36,6 +36,8 @@ class ObjectReader:
         self._cache_bytes = cache_bytes
         self._cached = 0
         self._cache: OrderedDict[str, bytes] = OrderedDict()
+        # Where the secrets of a cached content are; forgotten together with it.
+        self.spans: dict[str, tuple[Redaction, ...]] = {}
         self._known: dict[str, tuple[str, int] | None] = {}
         self._corrupt: set[str] = set()
         self._checker: Child | None = None
@@ -61,6 +63,7 @@ class ObjectReader:
                 child.kill()
         self._checker = self._reader = None
         self._cache.clear()
+        self.spans.clear()
         self._cached = 0
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int | None]:
@@ -166,7 +169,8 @@ class ObjectReader:
         self._cache[oid] = content
         self._cached += len(content)
         while self._cached > self._cache_bytes and len(self._cache) > 1:
-            _, dropped = self._cache.popitem(last=False)
+            oid, dropped = self._cache.popitem(last=False)
+            self.spans.pop(oid, None)
             self._cached -= len(dropped)
 
 

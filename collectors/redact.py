@@ -30,12 +30,15 @@ _VENDOR_TOKENS = re.compile(
     rb"|(?P<stripe_key>[sr]k_(?:live|test)_[A-Za-z0-9]{16,250}|whsec_[A-Za-z0-9]{24,250})"
     rb"|(?P<anthropic_key>sk-ant-[\w-]{20,250})"
     rb"|(?P<openai_key>(?<![\w-])sk-(?:proj-|svcacct-|admin-)?(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{20,250})"
-    rb"|(?P<google_key>AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,500})"
+    rb"|(?P<google_key>AIza[\w-]{35}|GOCSPX-[\w-]{28})"
     rb"|(?P<npm_token>npm_[A-Za-z0-9]{36})"
     rb"|(?P<pypi_token>pypi-AgE[\w-]{50,500})"
     rb"|(?P<huggingface_token>(?<!\w)hf_[A-Za-z0-9]{30,50})"
+)
+_DOTTED_TOKENS = re.compile(  # these go on after the word, or begin before it
+    rb"(?P<jwt>eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{0,2000})?)"
+    rb"|(?P<google_key>ya29\.[\w-]{20,500})"
     rb"|(?P<sendgrid_key>SG\.[\w-]{22}\.[\w-]{43})"
-    rb"|(?P<jwt>eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{0,2000})?)"
 )
 _SLACK_HOOK = re.compile(rb"//hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/+_]{20,120})")
 _URL_PASSWORD = re.compile(rb"://[^\s/?#@:\"'<>]{0,64}:([^\s/?#@\"'<>]{2,128})@")
@@ -71,6 +74,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _HASH_PREFIX = re.compile(rb"sha(?:1|256|384|512)-")
+_DIGIT = re.compile(rb"\d")
 _LONG_WORD = b"w" * 20  # no vendor's token is shorter
 _WORDS = bytes(
     ord("w") if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-") else 32
@@ -141,19 +145,22 @@ def _find_in_long_words(content: bytes) -> Iterator[_Span]:
     while at >= 0:
         end = words.find(b" ", at)
         end = len(content) if end < 0 else end
-        # A few bytes before: the scan may have landed inside a longer word or after a dot.
-        begin = words.rfind(b" ", 0, at) + 1
-        for found in _VENDOR_TOKENS.finditer(
-            content, max(begin - 4, 0), _end_of_token(content, end)
-        ):
-            yield *found.span(), found.lastgroup or ""
-        yield from _find_literal(content, begin, end)
+        word = content[at:end]
+        # Names are in lower case or without digits; no vendor's token is.
+        if not word.islower() and _DIGIT.search(word):
+            yield from _find_token(content, at, end)
+            yield from _find_literal(content, at, end)
         at = words.find(_LONG_WORD, end)
 
 
-def _end_of_token(content: bytes, end: int) -> int:
-    """Tokens with dots in them go on after the word: look further only where a dot follows."""
-    return min(end + 12_000, len(content)) if content[end : end + 1] == b"." else end
+def _find_token(content: bytes, begin: int, end: int) -> Iterator[_Span]:
+    for found in _VENDOR_TOKENS.finditer(content, begin, end):
+        yield *found.span(), found.lastgroup or ""
+    for prefix, start in ((b"eyJ", begin), (b"ya29.", begin - 5), (b"SG.", begin - 3)):
+        if start >= 0 and content.startswith(prefix, start):
+            found_dotted = _DOTTED_TOKENS.match(content, start)
+            if found_dotted:
+                yield *found_dotted.span(), found_dotted.lastgroup or ""
 
 
 def _find_literal(content: bytes, begin: int, end: int) -> Iterator[_Span]:
