@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,21 @@ only_root = pytest.mark.skipif(not IS_ROOT, reason="another account is needed: r
 
 def lend(folder: Path) -> database.Lease:
     return database.ensure_running(folder, durable=False)
+
+
+@pytest.fixture(scope="module")
+def template() -> Iterator[Path]:
+    """A home whose database was made once: making it is the slow part."""
+    folder = Path(f"{os.environ['CODEMEMORY_HOME']}.template")
+    lend(folder).close()
+    yield folder
+    database.discard(folder)
+
+
+@pytest.fixture
+def made(template: Path, home: Path) -> Path:
+    subprocess.run(["cp", "-a", str(template), str(home)], check=True)
+    return home
 
 
 def connect(folder: Path) -> psycopg.Connection[Any]:
@@ -59,12 +75,12 @@ def test_a_new_home_gets_a_server_with_our_database(home: Path) -> None:
         assert row.fetchone() == ("UTF8", "çiğ")
 
 
-def test_the_last_lease_stops_the_server_and_no_earlier_one(home: Path) -> None:
-    first, second = lend(home), lend(home)
+def test_the_last_lease_stops_the_server_and_no_earlier_one(made: Path) -> None:
+    first, second = lend(made), lend(made)
     first.close()
-    assert is_running(home)
+    assert is_running(made)
     second.close()
-    assert not is_running(home)
+    assert not is_running(made)
 
 
 def test_data_survive_a_stop_of_a_server_that_syncs(home: Path) -> None:
@@ -74,30 +90,30 @@ def test_data_survive_a_stop_of_a_server_that_syncs(home: Path) -> None:
         assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
 
 
-def test_nothing_listens_on_the_network_and_the_folder_is_private(home: Path) -> None:
-    with lend(home) as lease, connect(home) as connection:
+def test_nothing_listens_on_the_network_and_the_folder_is_private(made: Path) -> None:
+    with lend(made) as lease, connect(made) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
         assert lease.server.folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_committed_rows_survive_a_killed_server(home: Path) -> None:
-    with lend(home) as lease:
-        with connect(home) as connection:
+def test_committed_rows_survive_a_killed_server(made: Path) -> None:
+    with lend(made) as lease:
+        with connect(made) as connection:
             connection.execute("CREATE TABLE kept (n int)")
             connection.execute("INSERT INTO kept SELECT generate_series(1, 1000)")
         kill(lease)
         assert lease.revive()
-        with connect(home) as connection:
+        with connect(made) as connection:
             assert connection.execute("SELECT count(*) FROM kept").fetchone() == (1000,)
 
 
-def test_revive_leaves_a_living_server_alone(home: Path) -> None:
-    with lend(home):
+def test_revive_leaves_a_living_server_alone(made: Path) -> None:
+    with lend(made):
         assert not database.revive()
 
 
-def test_a_pid_file_whose_number_another_process_has_is_no_obstacle(home: Path) -> None:
-    with lend(home) as lease:
+def test_a_pid_file_whose_number_another_process_has_is_no_obstacle(made: Path) -> None:
+    with lend(made) as lease:
         kill(lease)
         lines = pid_file(lease).read_text().splitlines()
         pid_file(lease).write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
@@ -123,41 +139,41 @@ def hold_briefly(folder: str, failures: Any) -> None:
         raise
 
 
-def test_many_commands_at_once_never_lose_the_server(home: Path) -> None:
+def test_many_commands_at_once_never_lose_the_server(made: Path) -> None:
     context = multiprocessing.get_context("spawn")
     failures = context.Queue()
-    processes = [context.Process(target=hold_briefly, args=(str(home), failures)) for _ in range(5)]
+    processes = [context.Process(target=hold_briefly, args=(str(made), failures)) for _ in range(5)]
     for process in processes:
         process.start()
     for process in processes:
         process.join(90)
     assert failures.empty(), failures.get()
-    assert not is_running(home)
+    assert not is_running(made)
 
 
-def test_the_next_command_stops_what_a_killed_one_left_running(home: Path) -> None:
+def test_the_next_command_stops_what_a_killed_one_left_running(made: Path) -> None:
     code = "import sys, time; from pathlib import Path; from codememory import database as d; "
     code += "lease = d.ensure_running(Path(sys.argv[1]), durable=False)\n"
     code += "print('up', flush=True); time.sleep(60)"
-    command = [sys.executable, "-c", code, str(home)]
+    command = [sys.executable, "-c", code, str(made)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
         child.kill()
-    assert is_running(home)
-    lend(home).close()
-    assert not is_running(home)
+    assert is_running(made)
+    lend(made).close()
+    assert not is_running(made)
 
 
-def test_a_home_in_use_is_not_discarded(home: Path) -> None:
-    with lend(home), pytest.raises(DatabaseError, match="in use"):
-        database.discard(home)
+def test_a_home_in_use_is_not_discarded(made: Path) -> None:
+    with lend(made), pytest.raises(DatabaseError, match="in use"):
+        database.discard(made)
 
 
-def test_discarding_removes_everything(home: Path) -> None:
-    lend(home).close()
-    database.discard(home)
-    assert not home.exists()
+def test_discarding_removes_everything(made: Path) -> None:
+    lend(made).close()
+    database.discard(made)
+    assert not made.exists()
 
 
 def test_a_folder_that_is_no_home_is_never_discarded(tmp_path: Path) -> None:
@@ -174,29 +190,30 @@ def test_a_home_too_deep_for_a_socket_has_it_in_a_short_private_folder(home: Pat
         assert len(str(folder)) < 50
         assert folder.stat().st_mode & 0o777 == 0o700
     database.discard(deep)
+    home.rmdir()
 
 
-def test_data_of_another_major_version_are_not_touched(home: Path) -> None:
-    with lend(home) as lease:
+def test_data_of_another_major_version_are_not_touched(made: Path) -> None:
+    with lend(made) as lease:
         pass
     (lease.server.data / "PG_VERSION").write_text("14\n")
     with pytest.raises(DatabaseError, match="written by PostgreSQL 14"):
-        lend(home)
+        lend(made)
 
 
-def test_the_lease_of_a_forked_child_does_not_stop_the_server(home: Path) -> None:
-    with lend(home) as lease:
+def test_the_lease_of_a_forked_child_does_not_stop_the_server(made: Path) -> None:
+    with lend(made) as lease:
         pid = os.fork()
         if pid == 0:
             lease.close()
             os._exit(0)
         os.waitpid(pid, 0)
-        assert is_running(home)
+        assert is_running(made)
 
 
 @only_root
-def test_as_root_the_server_runs_as_the_system_account(home: Path) -> None:
-    with lend(home) as lease:
+def test_as_root_the_server_runs_as_the_system_account(made: Path) -> None:
+    with lend(made) as lease:
         assert lease.server.data.owner() == "codememory"
         pid = pid_file(lease).read_text().splitlines()[0]
         assert Path(f"/proc/{pid}").owner() == "codememory"

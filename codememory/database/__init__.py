@@ -132,6 +132,7 @@ def discard(folder: Path) -> None:
             database = place.folder_of(folder)
             if database.exists():
                 server.stop(Server(folder, database, place.account_for(folder)))
+                shutil.rmtree(place.socket_folder(database), ignore_errors=True)
                 shutil.rmtree(database)
             shutil.rmtree(folder)
 
