@@ -14,11 +14,12 @@ from itertools import islice
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import F
 
 from codememory import runs
 from codememory.errors import RefusedProjectError, SourceUnreadableError
 from codememory.ingest_history import known_pairs, prepare_page, store_gaps, store_page
-from codememory.models import GitCommit, RefSnapshot, Run
+from codememory.models import GapRecord, GitCommit, RefSnapshot, Run
 from codememory.policies import read_policy
 from codememory.projects import open_root
 from codememory.runs import Claim
@@ -168,7 +169,10 @@ def _finish(claim: Claim, run: Run, shadow: Shadow) -> None:
         listed += len(oids)
         rows = GitCommit.objects.filter(scope_id=run.scope_id, oid__in=oids)
         found.extend(rows.values_list("pk", flat=True))
-    if len(found) < listed:
+    unreadable = GapRecord.objects.filter(
+        scope_id=run.scope_id, source="git", commit_oid=F("object_oid")
+    ).count()
+    if len(found) + unreadable < listed:
         # An earlier HEAD vouched for commits that are not stored: list everything once more.
         _restart(claim, listed)
         raise SourceUnreadableError(

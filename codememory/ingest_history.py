@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from functools import reduce
 
 from django.db import connection
 
@@ -34,10 +33,10 @@ from codememory.models import (
 )
 from codememory.search.change_fields import ChangedFile, ChangeFields, change_fields
 from codememory.search.entries import write_changes
-from collectors.history import HistoryPage
-from collectors.policy import Policy, stricter
+from collectors.history import HistoryPage, classify_change
+from collectors.policy import Policy
 from collectors.values import ContentChange as ContentChangeValue
-from collectors.values import ContentClass, Gap, PathClass, RawChange
+from collectors.values import ContentClass, Gap, PathClass
 
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 NAME_BYTES = 256
@@ -110,7 +109,7 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
     missing = {
         pair_of(row)
         for row in page.changes
-        if _is_read(policy, row) and pair_of(row) not in contents
+        if classify_change(row, policy) not in UNREAD_CLASSES and pair_of(row) not in contents
     }
     contents |= load_contents(scope_id, missing)
     assign_identities(comparisons, contents.get, lambda asked: _known_identities(scope_id, asked))
@@ -124,16 +123,6 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
     return prepared
 
 
-def _is_read(policy: Policy, row: RawChange) -> bool:
-    return path_class_of(policy, row) not in UNREAD_CLASSES
-
-
-def path_class_of(policy: Policy, row: RawChange) -> PathClass:
-    """The stricter class of a row's two paths: neither side of a rename out of reach is read."""
-    classes = [policy.classify(p)[0] for p in (row.old_path, row.new_path) if p is not None]
-    return reduce(stricter, classes)
-
-
 def _known_identities(scope_id: int, identities: Collection[bytes]) -> set[bytes]:
     found = LogicalChange.objects.filter(scope_id=scope_id, identity__in=list(identities))
     return {bytes(identity) for identity in found.values_list("identity", flat=True)}
@@ -144,7 +133,7 @@ def _changed_files(comparison: Comparison, prepared: PreparedPage) -> list[Chang
     for position, numbers in comparison.owned.items():
         row = comparison.rows[position]
         content = prepared.contents.get(pair_of(row))
-        path_class = path_class_of(prepared.policy, row)
+        path_class = classify_change(row, prepared.policy)
         if content is None or path_class in UNREAD_CLASSES or not content.hunks:
             files.append(ChangedFile(row.old_path, row.new_path, path_class=path_class))
             continue
@@ -169,12 +158,11 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     fields = [(new_changes[i], f) for i, f in prepared.fields.items() if i in new_changes]
     entries = write_changes(scope_id, fields)
     return {
-        "commits": len(page.commits),
-        "content_changes": new_contents,
-        "logical_changes": len(new_changes),
-        "file_changes": rows,
-        "search_entries": entries,
-        "gaps": gaps,
+        "new_content_changes": new_contents,
+        "new_logical_changes": len(new_changes),
+        "new_file_changes": rows,
+        "new_search_entries": entries,
+        "new_gaps": gaps,
     }
 
 
@@ -304,9 +292,11 @@ def _store_file_changes(
 ) -> int:
     rows = []
     for comparison in prepared.comparisons:
+        if comparison.commit_oid not in commits:
+            continue  # the commit itself could not be read: its gap says so
         change_id = changes.get(comparison.identity) if comparison.identity else None
         for position, row in enumerate(comparison.rows):
-            path_class = path_class_of(prepared.policy, row)
+            path_class = classify_change(row, prepared.policy)
             is_read = path_class not in UNREAD_CLASSES
             is_owned = position in comparison.owned
             rows.append(

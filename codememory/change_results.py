@@ -1,0 +1,214 @@
+"""Shows one logical change for a question: its best file, its best hunks, and their verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from codememory.checkout import UNREAD_CLASSES, Checkout
+from codememory.models import FileChange, LogicalChange
+from codememory.paths import shown_path
+from codememory.search.analyser import terms
+from codememory.search.line_kinds import DEFINITION
+from codememory.verdict_of import judge_file_change
+from codememory.verdicts import aggregate
+from collectors.values import Gap, Hunk
+
+FILES_READ = 25  # of a change, whose hunks are compared with the question
+HUNKS_READ = 40  # of a file
+HUNKS_SHOWN = 3
+SNIPPET_LINES, SNIPPET_CHARACTERS = 14, 1_200
+ABOVE_BYTES = 20_000  # looked through for the definition that a hunk stands in
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoredHunk:
+    score: float
+    row: FileChange
+    number: int
+    hunk: Hunk
+    before: bytes
+    after: bytes
+    inside: str  # name of the definition that the hunk stands in, or empty
+
+
+def change_result(
+    checkout: Checkout,
+    change_id: int,
+    weights: Mapping[str, float],
+    only_paths: frozenset[bytes] = frozenset(),
+) -> dict[str, Any] | None:
+    """Return the result of one logical change; `weights` are the question's terms.
+
+    Files under `only_paths` (if any) are preferred. None when the change is no longer stored.
+    """
+    change = LogicalChange.objects.filter(scope_id=checkout.scope_id, pk=change_id).first()
+    rows = _own_rows(checkout, change_id)
+    if change is None or not rows:
+        return None
+    ranked = _rank_files(rows, weights, only_paths)
+    hunks = _best_hunks(checkout, ranked[:FILES_READ], weights, only_paths)
+    best = hunks[0].row if hunks else ranked[0]
+    shown = [h for h in hunks if h.row.pk == best.pk][:HUNKS_SHOWN]
+    verdicts = judge_file_change(checkout, best, [h.number for h in shown] or None)
+    whole = aggregate(verdicts)
+    lead = max(verdicts, key=lambda v: v.verdict == whole.verdict)
+    commits = _commits(checkout, change_id)
+    return {
+        "kind": "change",
+        "id": f"L{change_id}",
+        "commit": best.commit.oid,
+        "commits": commits,
+        "old_path": shown_path(bytes(best.old_path.raw)) if best.old_path else None,
+        "new_path": shown_path(bytes(best.new_path.raw)) if best.new_path else None,
+        "title": _title(best, shown, change),
+        "snippet": _snippet(shown),
+        "verdict": whole.verdict.value,
+        "verdict_method": lead.method.value,
+        "verdict_path": shown_path(lead.path),
+        "verdict_cites": lead.cites,
+        "standing": "observed",
+        "rationale": "UNKNOWN",
+        "evidence_ids": [i for h in shown for i in _ids(h)],
+    }
+
+
+def _own_rows(checkout: Checkout, change_id: int) -> list[FileChange]:
+    """Files of the change as its earliest reachable non-merge commit shows them."""
+    rows = list(
+        FileChange.objects.filter(scope_id=checkout.scope_id, logical_change_id=change_id)
+        .select_related("commit", "content_change", "old_path", "new_path")
+        .order_by("commit_id", "parent_index", "pk")
+    )
+    if not rows:
+        return []
+    first = min(
+        rows,
+        key=lambda row: (
+            not checkout.is_reachable(row.commit_id),
+            len(row.commit.parent_oids) > 1,
+            row.commit_id,
+        ),
+    )
+    return [
+        row
+        for row in rows
+        if (row.commit_id, row.parent_index) == (first.commit_id, first.parent_index)
+    ]
+
+
+def _commits(checkout: Checkout, change_id: int) -> list[str]:
+    rows = FileChange.objects.filter(scope_id=checkout.scope_id, logical_change_id=change_id)
+    oids = rows.order_by("commit_id").values_list("commit__oid", flat=True)
+    return list(dict.fromkeys(oids))
+
+
+def _path_of(row: FileChange) -> bytes:
+    path = row.new_path or row.old_path
+    return bytes(path.raw) if path else b""
+
+
+def _worth(text: str, weights: Mapping[str, float]) -> float:
+    """The weight of the question's distinct terms that a text holds."""
+    return sum(weights.get(term, 0.0) for term in set(terms(text)))
+
+
+def _rank_files(
+    rows: Sequence[FileChange], weights: Mapping[str, float], only_paths: frozenset[bytes]
+) -> list[FileChange]:
+    def worth(row: FileChange) -> tuple[bool, bool, float]:
+        path = _path_of(row)
+        is_plain = row.path_class == "NORMAL"
+        return path in only_paths, is_plain, _worth(path.decode("utf-8", "replace"), weights)
+
+    return sorted(rows, key=worth, reverse=True)
+
+
+def _best_hunks(
+    checkout: Checkout,
+    rows: Sequence[FileChange],
+    weights: Mapping[str, float],
+    only_paths: frozenset[bytes],
+) -> list[_ScoredHunk]:
+    readable = [row for row in rows if row.content_change and row.path_class not in UNREAD_CLASSES]
+    checkout.prefetch(
+        oid
+        for row in readable
+        if row.content_change
+        for oid in (row.content_change.old_oid, row.content_change.new_oid)
+    )
+    found = []
+    for row in readable:
+        found += _scored_hunks(checkout, row, weights)
+    return sorted(
+        found,
+        key=lambda h: (_path_of(h.row) not in only_paths, -h.score, h.row.pk, h.number),
+    )
+
+
+def _scored_hunks(
+    checkout: Checkout, row: FileChange, weights: Mapping[str, float]
+) -> list[_ScoredHunk]:
+    change = row.content_change
+    assert change is not None
+    old, new = checkout.content(change.old_oid), checkout.content(change.new_oid)
+    hunks = change.hunks()
+    path_worth = _worth(_path_of(row).decode("utf-8", "replace"), weights)
+    class_share = 1.0 if row.path_class == "NORMAL" else 0.3
+    found = []
+    for number in list(row.hunk_numbers or range(1, len(hunks) + 1))[:HUNKS_READ]:
+        hunk = hunks[number - 1]
+        before = _side(checkout, change.old_oid, hunk.old_start, hunk.old_end)
+        after = _side(checkout, change.new_oid, hunk.new_start, hunk.new_end)
+        text = (before + b"\n" + after)[:8000].decode("utf-8", "replace")
+        name = _enclosing(new if hunk.new_lines else old, hunk)
+        score = _worth(text, weights) + 0.5 * path_worth + 0.5 * _worth(name, weights)
+        found.append(_ScoredHunk(score * class_share, row, number, hunk, before, after, name))
+    return found
+
+
+def _side(checkout: Checkout, oid: str | None, start: int, end: int) -> bytes:
+    """One side's redacted bytes; empty where there is no such side or it cannot be read."""
+    if oid is None or start == end:
+        return b""
+    found = checkout.cut(oid, start, end)
+    return b"" if isinstance(found, Gap) else found[0]
+
+
+def _enclosing(content: bytes | None, hunk: Hunk) -> str:
+    """The last definition named above a hunk's end, by its words alone; empty without one."""
+    if content is None:
+        return ""
+    end = hunk.new_end if hunk.new_lines else hunk.old_end
+    above = content[max(0, end - ABOVE_BYTES) : end].decode("utf-8", "replace")
+    names = [match[1] for match in DEFINITION.finditer(above)]
+    return names[-1] if names else ""
+
+
+def _title(row: FileChange, shown: Sequence[_ScoredHunk], change: LogicalChange) -> str:
+    """A title by rule: what was changed where, never what a message says."""
+    verb = {"A": "added", "D": "deleted", "R": "renamed", "C": "copied", "T": "changed type"}
+    path = shown_path(_path_of(row)) or ""
+    names = dict.fromkeys(h.inside for h in shown if h.inside)
+    what = f"{', '.join(names)} in {path}" if names and row.kind == "M" else path
+    title = f"{what} {verb.get(row.kind, 'changed')} (+{change.added_lines} -{change.removed_lines}"
+    return title + (f" in {change.files} files)" if change.files > 1 else ")")
+
+
+def _snippet(shown: Sequence[_ScoredHunk]) -> str:
+    lines: list[str] = []
+    for h in shown[:1]:
+        for sign, side in (("-", h.before), ("+", h.after)):
+            text = side.decode("utf-8", "backslashreplace")
+            lines += [f"{sign} {line}" for line in text.splitlines()]
+    cut = lines[:SNIPPET_LINES]
+    more = [f"… {len(lines) - len(cut)} more lines"] if len(lines) > len(cut) else []
+    return "\n".join(cut + more)[:SNIPPET_CHARACTERS]
+
+
+def _ids(h: _ScoredHunk) -> list[str]:
+    """Both sides of a hunk that have lines, the after side first."""
+    key = f"{h.row.content_change_id}.{h.number}"
+    sides = [("A", h.hunk.new_lines), ("B", h.hunk.old_lines)]
+    return [f"{side}{key}" for side, lines in sides if lines]

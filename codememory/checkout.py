@@ -1,0 +1,334 @@
+"""A worktree as it is right now: its HEAD, the bytes on disk, and what the verdict rules may ask.
+
+Opened for one question and closed after it. Git is read through a shadow directory; a path that the
+policy excludes or protects is never opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Self, TypeVar
+
+from codememory.collect_history import scratch_folder
+from codememory.errors import RefusedProjectError
+from codememory.models import FileChange, GitCommit, Project, RefSnapshot
+from codememory.policies import read_policy
+from codememory.projects import open_root, primary_worktree
+from codememory.verdicts import (
+    CurrentFile,
+    HunkCase,
+    Inverse,
+    LineIndex,
+    PathHistory,
+    Places,
+    Source,
+)
+from collectors.documents import is_document
+from collectors.git import ObjectReader, Shadow, TreeEntry
+from collectors.paths import read_worktree_file
+from collectors.redact import find_secrets, redact
+from collectors.repository import Head, Repository
+from collectors.values import Gap, GapReason, PathClass, Redaction
+
+REGULAR_FILE = 0o100000
+FILE_TYPE = 0o170000
+INDEX_BYTES = 100 << 20  # of HEAD's text that the line index holds; the rest it does not know
+FACTS_HELD = 16
+LATER_CHANGES = 200  # of a path, looked at for an inverse
+UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
+
+Fact = TypeVar("Fact")
+_facts: dict[tuple[str, int, str], object] = {}
+_facts_lock = Lock()
+
+
+def _once_per_head(name: str, scope_id: int, head: str, make: Callable[[], Fact]) -> Fact:
+    """Compute something once per HEAD of a project; the questions that follow share it."""
+    key = (name, scope_id, head)
+    with _facts_lock:
+        if key in _facts:
+            return _facts[key]  # type: ignore[return-value]
+    made = make()
+    with _facts_lock:
+        _facts[key] = made
+        while len(_facts) > FACTS_HELD:
+            del _facts[next(iter(_facts))]
+    return made
+
+
+class Checkout:
+    """A project's worktree, open for reading: the `World` of the verdict rules."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.scope_id = project.scope_id
+        self.worktree = primary_worktree(project)
+        self.policy = read_policy(project.scope_id)
+        self.root = Path(self.worktree.root)
+        self.refused: RefusedProjectError | None = None
+        self.head = Head(None, None)
+        self._shadow: Shadow | None = None
+        self._reader: ObjectReader | None = None
+        self._current: dict[bytes, CurrentFile | None] = {}
+        self._spans: dict[str, tuple[Redaction, ...]] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            repository: Repository = open_root(self.root)
+        except RefusedProjectError as error:
+            self.refused = error
+            return self
+        self.object_format = repository.object_format
+        self._shadow = Shadow(repository, scratch_folder())
+        self._shadow.__enter__()
+        self._reader = self._shadow.objects()
+        self.head = self._shadow.head()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        if self._shadow is not None:
+            self._shadow.__exit__(kind, error, trace)
+
+    # What is there now
+
+    @cached_property
+    def tree(self) -> dict[bytes, TreeEntry]:
+        """HEAD's files by path."""
+        if self._shadow is None or self.head.oid is None:
+            return {}
+        shadow, oid = self._shadow, self.head.oid
+        return _once_per_head(
+            "tree", self.scope_id, oid, lambda: {e.path: e for e in shadow.tree(oid)}
+        )
+
+    @cached_property
+    def snapshot(self) -> RefSnapshot | None:
+        """The finished collection of this very HEAD, if there is one."""
+        rows = RefSnapshot.objects.filter(scope_id=self.scope_id, worktree_id=self.worktree.pk)
+        return rows.filter(head_oid=self.head.oid).order_by("-pk").first()
+
+    @cached_property
+    def _unreachable(self) -> frozenset[int]:
+        """Rows of commits that this HEAD does not reach."""
+        if self.snapshot is not None:
+            return frozenset(self.snapshot.unreachable)
+        rows = GitCommit.objects.filter(scope_id=self.scope_id).values_list("pk", "oid")
+        return frozenset(pk for pk, oid in rows.iterator() if oid not in self._reached)
+
+    def reachable_count(self) -> int:
+        """How many commits HEAD reaches."""
+        if self._shadow is None or self.head.oid is None:
+            return 0
+        if self.snapshot is not None:
+            return self.snapshot.reachable
+        shadow, oid = self._shadow, self.head.oid
+        return _once_per_head("count", self.scope_id, oid, lambda: shadow.count(oid))
+
+    def not_processed(self) -> int:
+        """How many commits of HEAD have no row yet."""
+        if self.snapshot is not None or self._shadow is None or self.head.oid is None:
+            return 0
+        stored = GitCommit.objects.filter(scope_id=self.scope_id).count()
+        if not stored:
+            return self.reachable_count()
+        reached = self._reached
+        rows = GitCommit.objects.filter(scope_id=self.scope_id).values_list("oid", flat=True)
+        return len(reached) - sum(oid in reached for oid in rows.iterator())
+
+    def document_count(self) -> int:
+        """How many tracked documents of HEAD the policy lets be read."""
+        return sum(
+            is_document(path)
+            and entry.mode & FILE_TYPE == REGULAR_FILE
+            and self.policy.classify(path)[0] not in UNREAD_CLASSES
+            for path, entry in self.tree.items()
+        )
+
+    @cached_property
+    def _reached(self) -> frozenset[str]:
+        if self._shadow is None or self.head.oid is None:
+            return frozenset()
+        shadow, oid = self._shadow, self.head.oid
+        return _once_per_head(
+            "reached", self.scope_id, oid, lambda: frozenset(shadow.reachable(oid))
+        )
+
+    def is_reachable(self, commit_id: int) -> bool:
+        return commit_id not in self._unreachable
+
+    def blob(self, oid: str | None) -> bytes | Gap | None:
+        """A blob as Git has it, re-hashed; a gap says why not; None without an id."""
+        if oid is None or self._reader is None:
+            return None
+        return self._reader.read(oid, "blob", self.policy.max_blob_bytes)
+
+    def prefetch(self, oids: Iterable[str | None]) -> None:
+        """Read several blobs in one exchange with Git."""
+        if self._reader is not None:
+            self._reader.prefetch([oid for oid in oids if oid], "blob", self.policy.max_blob_bytes)
+
+    def content(self, oid: str | None) -> bytes | None:
+        found = self.blob(oid)
+        return found if isinstance(found, bytes) else None
+
+    def cut(self, oid: str, start: int, end: int) -> tuple[bytes, tuple[Redaction, ...]] | Gap:
+        """Bytes [start, end) of a blob, redacted: secrets are found in the whole, then cut."""
+        found = self.blob(oid)
+        if found is None:
+            return Gap(GapReason.MISSING_OBJECT, oid=oid)
+        if isinstance(found, Gap):
+            return found
+        if oid not in self._spans:
+            self._spans[oid] = find_secrets(found)
+        return redact(found, self._spans[oid], self.policy.redaction_key, start, end)
+
+    def current(self, path: bytes) -> CurrentFile | None:
+        """The tracked file at a path: the bytes on disk, or HEAD's where they cannot be read."""
+        if path not in self._current:
+            self._current[path] = self._read_current(path)
+        return self._current[path]
+
+    def _read_current(self, path: bytes) -> CurrentFile | None:
+        entry = self.tree.get(path)
+        if entry is None:
+            return None
+        if entry.mode & FILE_TYPE != REGULAR_FILE:
+            return CurrentFile(path, None, entry.oid, Source.HEAD)
+        if self.policy.classify(path)[0] in UNREAD_CLASSES:
+            return CurrentFile(path, None, entry.oid, Source.HEAD)
+        content = read_worktree_file(self.root, path, self.policy.max_blob_bytes)
+        if content is None:
+            return None  # deleted on disk, and not committed yet
+        if isinstance(content, Gap):
+            return CurrentFile(path, self.content(entry.oid), entry.oid, Source.HEAD)
+        oid = self._blob_oid(content)
+        return CurrentFile(path, content, oid, Source.WORKTREE, is_dirty=oid != entry.oid)
+
+    def _blob_oid(self, content: bytes) -> str:
+        return hashlib.new(self.object_format, b"blob %d\0" % len(content) + content).hexdigest()
+
+    # The World of the verdict rules
+
+    @cached_property
+    def _path_history(self) -> PathHistory:
+        def make() -> PathHistory:
+            rows = FileChange.objects.filter(scope_id=self.scope_id).order_by("commit_id")
+            renamed = rows.filter(kind="R")
+            moves = [
+                (commit, bytes(old), bytes(new))
+                for commit, old, new in renamed.values_list(
+                    "commit_id", "old_path__raw", "new_path__raw"
+                )
+            ]
+            added = rows.filter(kind="A", new_path_id__in=renamed.values("old_path_id"))
+            pairs = added.values_list("commit_id", "new_path__raw")
+            additions = [(commit, bytes(path)) for commit, path in pairs]
+            return PathHistory(moves, additions, self.tree.__contains__)
+
+        return _once_per_head("paths", self.scope_id, self.head.oid or "", make)
+
+    def followed_path(self, path: bytes, case: HunkCase) -> bytes | None:
+        return self._path_history.follow(path, case.ordinal)
+
+    @cached_property
+    def _line_index(self) -> LineIndex:
+        make = lambda: LineIndex(self._texts())  # noqa: E731
+        return _once_per_head("lines", self.scope_id, self.head.oid or "", make)
+
+    def _texts(self) -> Iterator[tuple[bytes, bytes]]:
+        left = INDEX_BYTES
+        for path, entry in self.tree.items():
+            size = entry.size or 0
+            is_file = entry.mode & FILE_TYPE == REGULAR_FILE and size <= left
+            if not is_file or self.policy.classify(path)[0] is not PathClass.NORMAL:
+                continue
+            content = self.content(entry.oid)
+            if content is not None:
+                left -= size
+                yield path, content
+
+    def where(self, line_hash: int) -> Places:
+        return self._line_index.where(line_hash)
+
+    def content_before(self, path: bytes, case: HunkCase) -> bytes | None:
+        name = self._path_history.before(path, case.ordinal)
+        row = (
+            FileChange.objects.filter(scope_id=self.scope_id, commit_id__lt=case.ordinal)
+            .filter(new_path__raw=name, new_path__digest=hashlib.sha256(name).digest())
+            .order_by("-commit_id")
+            .values_list("content_change__new_oid")
+            .first()
+        )
+        return self.content(row[0]) if row else None
+
+    def twin(self, case: HunkCase) -> HunkCase | None:
+        """The same blobs in a reachable commit, the nearest one."""
+        rows = (
+            FileChange.objects.filter(scope_id=self.scope_id)
+            .filter(content_change__old_oid=case.old_oid, content_change__new_oid=case.new_oid)
+            .values_list("commit_id", "commit__oid", "old_path__raw", "new_path__raw")
+        )
+        reachable = [row for row in rows if self.is_reachable(row[0])]
+        if not reachable:
+            return None
+        ordinal, oid, old, new = min(reachable, key=lambda row: abs(row[0] - case.ordinal))
+        return HunkCase(
+            commit_oid=oid,
+            ordinal=ordinal,
+            old_path=bytes(old) if old is not None else None,
+            new_path=bytes(new) if new is not None else None,
+            old_oid=case.old_oid,
+            new_oid=case.new_oid,
+            old_content=case.old_content,
+            new_content=case.new_content,
+            hunk=case.hunk,
+            path_class=case.path_class,
+        )
+
+    def inverse(self, case: HunkCase) -> Inverse | None:
+        """The first later commit of the path with a hunk that undoes this one exactly."""
+        if case.hunk is None or case.new_path is None:
+            return None
+        names = {case.new_path, self.followed_path(case.new_path, case) or case.new_path}
+        digests = [hashlib.sha256(name).digest() for name in names]
+        later = (
+            FileChange.objects.filter(
+                scope_id=self.scope_id, commit_id__gt=case.ordinal, new_path__digest__in=digests
+            )
+            .select_related("content_change", "commit")
+            .order_by("commit_id")[:LATER_CHANGES]
+        )
+        wanted = (case.hunk.new_sha256, case.hunk.old_sha256)
+        for row in later:
+            if row.content_change is None or not self.is_reachable(row.commit_id):
+                continue
+            if any((h.old_sha256, h.new_sha256) == wanted for h in row.content_change.hunks()):
+                return Inverse(row.commit.oid, self._share_undone(case, row.commit_id))
+        return None
+
+    def _share_undone(self, case: HunkCase, later_id: int) -> float:
+        """The part of the case's whole commit, in changed lines, that a later commit undid."""
+
+        def hunks_of(commit_id: int) -> Iterator[tuple[bytes, bytes, int]]:
+            rows = FileChange.objects.filter(scope_id=self.scope_id, commit_id=commit_id)
+            for row in rows.filter(parent_index__lte=0).select_related("content_change"):
+                for hunk in row.content_change.hunks() if row.content_change else ():
+                    yield hunk.old_sha256, hunk.new_sha256, hunk.old_lines + hunk.new_lines
+
+        undone = {(new, old) for old, new, _ in hunks_of(later_id)}
+        mine = list(hunks_of(case.ordinal))
+        total = sum(lines for _, _, lines in mine)
+        back = sum(lines for old, new, lines in mine if (old, new) in undone)
+        return back / total if total else 0.0

@@ -1,0 +1,139 @@
+"""Shows segments, candidates and memories as results: text, standing, verdict, evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codememory.checkout import Checkout
+from codememory.models import (
+    Candidate,
+    CandidateState,
+    EvidenceLink,
+    EvidenceSegment,
+    Memory,
+    MemoryState,
+)
+from codememory.paths import shown_path
+from codememory.verdict_of import judge_stored_segment
+from codememory.verdicts import Verdict, aggregate
+
+SNIPPET_CHARACTERS = 600
+
+CANDIDATE_STANDING = {
+    CandidateState.PENDING: "provisional",
+    CandidateState.DEFERRED: "provisional",
+    CandidateState.PROMOTED: "reviewed",
+    CandidateState.REJECTED: "archived",
+    CandidateState.SUPERSEDED: "superseded",
+}
+MEMORY_STANDING = {
+    MemoryState.ACTIVE: "reviewed",
+    MemoryState.SUPERSEDED: "superseded",
+    MemoryState.ARCHIVED: "archived",
+}
+
+
+def _excerpt(content: bytes) -> str:
+    text = content.decode("utf-8", "backslashreplace").strip()
+    return text if len(text) <= SNIPPET_CHARACTERS else text[:SNIPPET_CHARACTERS] + " …"
+
+
+def section_result(checkout: Checkout, segment_id: int) -> dict[str, Any] | None:
+    """Return the result of one document segment; None when it is not stored any more."""
+    segment = (
+        EvidenceSegment.objects.filter(scope_id=checkout.scope_id, pk=segment_id)
+        .select_related("revision", "revision__path")
+        .first()
+    )
+    if segment is None:
+        return None
+    verdict = judge_stored_segment(checkout, segment)
+    path = shown_path(bytes(segment.revision.path.raw))
+    heading = " > ".join(segment.heading_path)
+    return {
+        "kind": "section",
+        "id": f"S{segment.pk}",
+        "commit": None,
+        "commits": [],
+        "old_path": None,
+        "new_path": path,
+        "title": f"{path} > {heading}" if heading else path,
+        "snippet": _excerpt(bytes(segment.content)),
+        "lines": [segment.first_line, segment.last_line],
+        "is_instruction_file": segment.revision.is_instruction_file,
+        "standing": "observed",
+        "evidence_ids": [f"S{segment.pk}"],
+        **_verdict_fields(verdict),
+    }
+
+
+def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "verdict": verdict.verdict.value,
+        "verdict_method": verdict.method.value,
+        "verdict_path": shown_path(verdict.path),
+    }
+
+
+def claim_verdict(checkout: Checkout, links: list[EvidenceLink]) -> dict[str, Any]:
+    """Judge a claim by its evidence: whether what was said still stands where it was said."""
+    verdicts = [judge_stored_segment(checkout, link.segment) for link in links]
+    if not verdicts:
+        return {"verdict": "UNKNOWN", "verdict_method": "SOURCE_UNAVAILABLE", "verdict_path": None}
+    whole = aggregate(verdicts)
+    lead = max(verdicts, key=lambda verdict: verdict.verdict == whole.verdict)
+    return {**_verdict_fields(lead), "verdict": whole.verdict.value}
+
+
+def _claim(
+    checkout: Checkout, claim: Candidate | Memory, links: list[EvidenceLink]
+) -> dict[str, Any]:
+    paths = dict.fromkeys(shown_path(bytes(link.segment.revision.path.raw)) for link in links)
+    return {
+        "commit": None,
+        "commits": [],
+        "old_path": None,
+        "new_path": next(iter(paths), None),
+        "title": claim.statement if len(claim.statement) < 120 else claim.statement[:119] + "…",
+        "snippet": claim.statement,
+        "type": claim.type,
+        "modality": claim.modality,
+        "confidence": claim.confidence,
+        "evidence_ids": [f"S{link.segment_id}" for link in links],
+        **claim_verdict(checkout, links),
+    }
+
+
+def _links(scope_id: int, **claim: int) -> list[EvidenceLink]:
+    rows = EvidenceLink.objects.filter(scope_id=scope_id, **claim)
+    return list(rows.select_related("segment__revision__path").order_by("pk"))
+
+
+def candidate_result(checkout: Checkout, candidate_id: int) -> dict[str, Any] | None:
+    """Return the result of one candidate: provisional until a person decides."""
+    row = Candidate.objects.filter(scope_id=checkout.scope_id, pk=candidate_id).first()
+    if row is None:
+        return None
+    links = _links(checkout.scope_id, candidate_id=candidate_id)
+    return {
+        "kind": "candidate",
+        "id": f"C{row.pk}",
+        "standing": CANDIDATE_STANDING[CandidateState(row.state)],
+        "flags": row.flags,
+        **_claim(checkout, row, links),
+    }
+
+
+def memory_result(checkout: Checkout, memory_id: int) -> dict[str, Any] | None:
+    """Return the result of one memory: its own state, and apart from it its evidence's verdict."""
+    row = Memory.objects.filter(scope_id=checkout.scope_id, pk=memory_id).first()
+    if row is None:
+        return None
+    links = _links(checkout.scope_id, memory_id=memory_id)
+    return {
+        "kind": "memory",
+        "id": f"M{row.pk}",
+        "state": row.state,
+        "standing": MEMORY_STANDING[MemoryState(row.state)],
+        **_claim(checkout, row, links),
+    }

@@ -1,0 +1,253 @@
+"""Builds `engineering_context`: seven sections about a task, bounded, judged and cited."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Q
+
+from codememory.change_results import change_result
+from codememory.checkout import Checkout
+from codememory.claim_results import candidate_result, memory_result, section_result
+from codememory.models import Candidate, EntryKind, FileChange, Memory, MemoryState, Project
+from codememory.paths import path_digest, raw_path, shown_path
+from codememory.question import Question, ask, rule_match
+from codememory.search.query import search as find
+from codememory.status import document_coverage, git_coverage
+from codememory.verification import coverage, verification_gaps
+
+RULES, CHANGES, INTENT, CANDIDATES = 20, 12, 6, 4
+RULES_ASKED = 50  # memories that a question's terms reach, before the rule's own test
+PATH_CHANGES = 4  # newest changes of an asked path, whatever their words
+BYTES_A_TOKEN = 4  # estimate: UTF-8 bytes / 4 over-counts code by a tenth
+INTENT_SHARE = 0.5  # of the best score: weaker texts are no documented intent of this task
+CHANGE_SHARE = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What is asked: a task in words, and optionally paths and symbols it is about."""
+
+    task: str
+    paths: tuple[bytes, ...] = ()
+    symbols: tuple[str, ...] = ()
+    intent: str | None = None
+    budget: int = 4000  # estimated tokens of the answer
+    offset: int = 0  # changes that earlier pages gave
+
+    @property
+    def text(self) -> str:
+        """The words by which texts and changes are found."""
+        paths = " ".join(path.decode("utf-8", "replace") for path in self.paths)
+        return " ".join([self.task, self.intent or "", *self.symbols, paths]).strip()
+
+
+@dataclass(slots=True)
+class _Budget:
+    """Counts the answer's bytes; what does not fit is named in `omitted`."""
+
+    left: int
+    omitted: dict[str, int] = field(default_factory=dict)
+
+    def take(self, section: str, items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        taken: list[dict[str, Any]] = []
+        for position, item in enumerate(items):
+            size = len(json.dumps(item, ensure_ascii=False).encode())
+            if size > self.left and (taken or section != "applicable_rules"):
+                self.omitted[section] = len(items) - position
+                break
+            self.left -= size
+            taken.append(item)
+        return taken
+
+
+def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, Any], int | None]:
+    """Return the answer and the offset of its continuation (None: there is no more)."""
+    question = ask(project.scope_id, request.text)
+    with Checkout(project) as checkout:
+        budget = _Budget(request.budget * BYTES_A_TOKEN)
+        rules = budget.take("applicable_rules", _rules(checkout, question))
+        found, has_more = _changes(checkout, question, request)
+        changes = budget.take("relevant_changes", found)
+        intent = budget.take("documented_intent", _intent(checkout, question))
+        links = budget.take("current_code_links", _code_links(checkout, request, changes))
+        answer: dict[str, Any] = {
+            "applicable_rules": rules,
+            "current_code_links": links,
+            "relevant_changes": changes,
+            "documented_intent": intent,
+            "conflicts": _conflicts(checkout, rules),
+            "verification_gaps": verification_gaps(checkout, request.paths, rules, changes, intent),
+            "provenance": _provenance([*rules, *changes, *intent]),
+            "omitted": [
+                {"section": name, "count": count, "reason": "BUDGET"}
+                for name, count in budget.omitted.items()
+            ],
+            "coverage": coverage(checkout, git_coverage(checkout), document_coverage(checkout)),
+        }
+    is_cut = len(changes) < len(found) or has_more
+    return answer, request.offset + len(changes) if is_cut and changes else None
+
+
+def _rules(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
+    """Active memories that the task is about, by the words of the rule itself."""
+    page = find([checkout.scope_id], question.text, [EntryKind.MEMORY], None, RULES_ASKED, None)
+    rows = Memory.objects.filter(scope_id=checkout.scope_id, state=MemoryState.ACTIVE)
+    memories = rows.in_bulk([hit.target_id for hit in page.hits])
+    matched = []
+    for hit in page.hits:
+        memory = memories.get(hit.target_id)
+        share = rule_match(checkout.scope_id, question, memory.statement) if memory else 0.0
+        result = memory_result(checkout, hit.target_id) if share else None
+        if result is not None:
+            matched.append({**result, "score": round(hit.score, 4), "match": round(share, 3)})
+    matched.sort(key=lambda item: (-item["match"], item["id"]))
+    return matched[:RULES]
+
+
+def _changes(
+    checkout: Checkout, question: Question, request: ContextRequest
+) -> tuple[list[dict[str, Any]], bool]:
+    """Changes found by the words, and the newest ones of the asked paths; and is there more?"""
+    only = frozenset(request.paths)
+    scores: dict[int, float | None] = {}
+    if request.offset == 0:
+        scores |= dict.fromkeys(_newest_of(checkout, request.paths))
+    for path in request.paths or (None,):
+        wanted = request.offset + CHANGES + 1
+        page = find([checkout.scope_id], question.text, [EntryKind.CHANGE], path, wanted, None)
+        best = page.hits[0].score if page.hits else 0.0
+        for hit in page.hits:
+            if hit.score >= best * CHANGE_SHARE:
+                scores[hit.target_id] = max(hit.score, scores.get(hit.target_id) or 0.0)
+    ranked = sorted(scores, key=lambda pk: (-(scores[pk] or 0.0), -pk))
+    ranked = ranked[request.offset :]
+    results = []
+    for pk in ranked[:CHANGES]:
+        result = change_result(checkout, pk, question.weights, only)
+        if result is not None:
+            score = scores[pk]
+            by = "words" if score is not None else "path"
+            results.append({**result, "score": round(score or 0.0, 4), "found_by": by})
+    return results, len(ranked) > CHANGES
+
+
+def _newest_of(checkout: Checkout, paths: Sequence[bytes]) -> list[int]:
+    """Logical changes that touched the paths last."""
+    found: list[int] = []
+    for path in paths:
+        digest = path_digest(path)
+        rows = (
+            FileChange.objects.filter(scope_id=checkout.scope_id, logical_change__isnull=False)
+            .filter(Q(new_path__digest=digest) | Q(old_path__digest=digest))
+            .order_by("-commit_id")
+            .values_list("logical_change_id", flat=True)
+        )
+        found += list(dict.fromkeys(rows[: PATH_CHANGES * 4]))[:PATH_CHANGES]
+    return found
+
+
+def _intent(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
+    """What documents say about it: sections as observed, candidates as provisional."""
+    items: list[dict[str, Any]] = []
+    for kind, most in ((EntryKind.SECTION, INTENT), (EntryKind.CANDIDATE, CANDIDATES)):
+        page = find([checkout.scope_id], question.text, [kind], None, most, None)
+        best = page.hits[0].score if page.hits else 0.0
+        for hit in page.hits:
+            if hit.score < best * INTENT_SHARE:
+                break
+            show = section_result if kind == EntryKind.SECTION else candidate_result
+            result = show(checkout, hit.target_id)
+            # A promoted candidate is among the rules, a rejected one was decided against.
+            if result is not None and result["standing"] in {"observed", "provisional"}:
+                items.append({**result, "score": round(hit.score, 4)})
+    return items
+
+
+def _code_links(
+    checkout: Checkout, request: ContextRequest, changes: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Files of now: those asked for, and those in which relevant changes still stand."""
+    links: dict[str, dict[str, Any]] = {}
+    for path in request.paths:
+        current = checkout.current(path)
+        name = shown_path(path) or ""
+        links[name] = {
+            "path": name,
+            "is_present": current is not None,
+            "is_dirty": bool(current and current.is_dirty),
+            "object_id": current.oid if current else None,
+            "evidence_ids": [],
+        }
+    for change in changes:
+        if change["verdict"] != "CURRENT_SUPPORTED":
+            continue
+        name = change["verdict_path"] or change["new_path"]
+        current = checkout.current(raw_path(name)) if name else None
+        if current is None:
+            continue
+        link = links.setdefault(
+            name,
+            {
+                "path": name,
+                "is_present": True,
+                "is_dirty": current.is_dirty,
+                "object_id": current.oid,
+                "evidence_ids": [],
+            },
+        )
+        link["evidence_ids"] += [i for i in change["evidence_ids"] if i.startswith("A")][:2]
+    return list(links.values())
+
+
+def _conflicts(checkout: Checkout, rules: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rules that contradict each other's subject, or whose evidence changed since promotion."""
+    conflicts: list[dict[str, Any]] = []
+    ids = [int(rule["id"][1:]) for rule in rules]
+    memories = Memory.objects.filter(scope_id=checkout.scope_id).in_bulk(ids)
+    for rule in rules:
+        memory = memories[int(rule["id"][1:])]
+        if rule["verdict"] in {"RECHECK_REQUIRED", "HISTORICAL"}:
+            text = f"{rule['id']} is active, but its source now reads otherwise"
+            conflicts.append({"kind": "EVIDENCE_CHANGED", "ids": [rule["id"]], "text": text})
+        if not memory.subject:
+            continue
+        same = {"scope_id": checkout.scope_id, "subject": memory.subject}
+        others = Memory.objects.filter(**same, state=MemoryState.ACTIVE).exclude(pk=memory.pk)
+        pending = Candidate.objects.filter(**same, state="PENDING").exclude(pk=memory.candidate_id)
+        rivals = [f"M{pk}" for pk in others.values_list("pk", flat=True)[:5]]
+        rivals += [f"C{pk}" for pk in pending.values_list("pk", flat=True)[:5]]
+        if rivals:
+            text = f"{rule['id']} and {', '.join(rivals)} speak of the same subject"
+            conflicts.append({"kind": "SAME_SUBJECT", "ids": [rule["id"], *rivals], "text": text})
+    return conflicts
+
+
+def _provenance(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line for each cited evidence id: where it is from."""
+    lines: dict[str, dict[str, Any]] = {}
+    for item in items:
+        for evidence_id in item["evidence_ids"]:
+            lines.setdefault(
+                evidence_id,
+                {
+                    "evidence_id": evidence_id,
+                    "source": "git" if item["kind"] == "change" else "documents",
+                    "commit": item["commit"],
+                    "path": item["old_path"]
+                    if evidence_id.startswith("B") and item["old_path"]
+                    else item["new_path"] or item["old_path"],
+                    "of": item["id"],
+                },
+            )
+    return list(lines.values())
+
+
+def request_digest(project: Project, request: ContextRequest) -> str:
+    """Identify a question, so that a cursor of another one is refused."""
+    parts = [project.slug, request.text, *map(repr, request.paths)]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

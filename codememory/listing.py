@@ -1,0 +1,151 @@
+"""Lists rows of one kind, newest last, with a keyset cursor: the `list` command and REST."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from codememory.errors import BadCursorError
+from codememory.models import (
+    Candidate,
+    EvidenceSegment,
+    FileChange,
+    Memory,
+    Project,
+    WorktreeDocument,
+)
+from codememory.paths import path_digest, raw_path, shown_path
+
+KINDS = ("documents", "changes", "segments", "candidates", "memories")
+MAX_LIMIT = 500
+
+
+def _document(row: WorktreeDocument) -> dict[str, Any]:
+    return {
+        "id": f"D{row.revision_id}",
+        "path": shown_path(bytes(row.path.raw)),
+        "object_id": row.revision.object_oid,
+        "size": row.revision.size,
+        "is_instruction_file": row.revision.is_instruction_file,
+    }
+
+
+def _change(row: FileChange) -> dict[str, Any]:
+    content = row.content_change
+    return {
+        "id": f"F{row.pk}",
+        "commit": row.commit.oid,
+        "parent_index": row.parent_index,
+        "kind": row.kind,
+        "old_path": shown_path(bytes(row.old_path.raw)) if row.old_path else None,
+        "new_path": shown_path(bytes(row.new_path.raw)) if row.new_path else None,
+        "similarity": row.similarity,
+        "path_class": row.path_class,
+        "content_class": content.content_class if content else None,
+        "logical_change": f"L{row.logical_change_id}" if row.logical_change_id else None,
+        "evidence_ids": evidence_ids(row),
+    }
+
+
+def evidence_ids(row: FileChange, most: int = 50) -> list[str]:
+    """Return the evidence ids of a file change's hunks: the after side, else the before side."""
+    if row.content_change is None:
+        return []
+    hunks = row.content_change.hunks()
+    numbers = row.hunk_numbers or range(1, len(hunks) + 1)
+    return [
+        f"{'A' if hunks[number - 1].new_lines else 'B'}{row.content_change_id}.{number}"
+        for number in list(numbers)[:most]
+    ]
+
+
+def _segment(row: EvidenceSegment) -> dict[str, Any]:
+    return {
+        "id": f"S{row.pk}",
+        "document": f"D{row.revision_id}",
+        "path": shown_path(bytes(row.revision.path.raw)),
+        "kind": row.kind,
+        "heading_path": row.heading_path,
+        "line_range": [row.first_line, row.last_line],
+        "byte_range": [row.byte_start, row.byte_end],
+        "sha256": bytes(row.sha256).hex(),
+    }
+
+
+def _candidate(row: Candidate) -> dict[str, Any]:
+    return {
+        "id": f"C{row.pk}",
+        "state": row.state,
+        "type": row.type,
+        "modality": row.modality,
+        "statement": row.statement,
+        "flags": row.flags,
+        "confidence": row.confidence,
+        "evidence_ids": [f"S{link.segment_id}" for link in row.evidence_links.all()],
+    }
+
+
+def _memory(row: Memory) -> dict[str, Any]:
+    return {
+        "id": f"M{row.pk}",
+        "state": row.state,
+        "type": row.type,
+        "modality": row.modality,
+        "statement": row.statement,
+        "evidence_ids": [f"S{link.segment_id}" for link in row.evidence_links.all()],
+    }
+
+
+def _rows(kind: str, scope_id: int, path: bytes | None) -> QuerySet[Any]:
+    digest = path_digest(path) if path is not None else None
+    if kind == "documents":
+        rows = WorktreeDocument.objects.select_related("path", "revision")
+        return rows.filter(scope_id=scope_id, **({"path__digest": digest} if digest else {}))
+    if kind == "changes":
+        found = FileChange.objects.select_related(
+            "commit", "old_path", "new_path", "content_change"
+        ).filter(scope_id=scope_id)
+        on_path = Q(old_path__digest=digest) | Q(new_path__digest=digest)
+        return found.filter(on_path) if digest else found
+    if kind == "segments":
+        segments = EvidenceSegment.objects.select_related("revision", "revision__path")
+        of_path = {"revision__path__digest": digest} if digest else {}
+        return segments.filter(scope_id=scope_id, **of_path)
+    model: Any = Candidate if kind == "candidates" else Memory
+    claims = model.objects.filter(scope_id=scope_id).prefetch_related("evidence_links")
+    if digest:
+        claims = claims.filter(evidence_links__segment__revision__path__digest=digest).distinct()
+    return claims
+
+
+SHOW: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "documents": _document,
+    "changes": _change,
+    "segments": _segment,
+    "candidates": _candidate,
+    "memories": _memory,
+}
+
+
+def list_rows(
+    project: Project,
+    kind: str,
+    *,
+    path: str | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """Return `{"rows": [...], "next": cursor or null}`. Raises BadCursorError."""
+    limit = max(1, min(limit, MAX_LIMIT))
+    rows = _rows(kind, project.scope_id, raw_path(path) if path is not None else None)
+    if cursor is not None:
+        if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
+            raise BadCursorError
+        rows = rows.filter(pk__gt=int(cursor))
+    page = list(rows.order_by("pk")[: limit + 1])
+    return {
+        "rows": [SHOW[kind](row) for row in page[:limit]],
+        "next": str(page[limit - 1].pk) if len(page) > limit else None,
+    }

@@ -1,0 +1,35 @@
+"""The one escape by which paths of any bytes are shown and asked for: lossless both ways.
+
+A path is UTF-8 text; a byte that is not, a control character and a backslash become `\\xNN`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_ESCAPED = re.compile(r"\\x([0-9a-f]{2})")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+def shown_path(raw: bytes | None) -> str | None:
+    """Return the text form of a path; None stays None."""
+    if raw is None:
+        return None
+    text = raw.decode("utf-8", "surrogateescape")
+    text = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return "".join(f"\\x{ord(c) - 0xDC00:02x}" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in text)
+
+
+def raw_path(text: str) -> bytes:
+    """Return the bytes that `shown_path` was given."""
+    parts = _ESCAPED.split(text)
+    return b"".join(
+        bytes([int(part, 16)]) if index % 2 else part.encode("utf-8", "surrogateescape")
+        for index, part in enumerate(parts)
+    )
+
+
+def path_digest(raw: bytes) -> bytes:
+    """Return the key by which a path's row is found."""
+    return hashlib.sha256(raw).digest()

@@ -1,0 +1,111 @@
+"""The one bounded query behind the command line, REST and MCP: rank, judge, cite, bound."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from codememory.change_results import change_result
+from codememory.checkout import Checkout
+from codememory.claim_results import candidate_result, memory_result, section_result
+from codememory.context import ContextRequest, build_context, request_digest
+from codememory.errors import BadCursorError
+from codememory.models import EntryKind, Project
+from codememory.paths import raw_path
+from codememory.question import Question, ask
+from codememory.search.query import Hit
+from codememory.search.query import search as find
+from codememory.verification import coverage_gaps
+
+MAX_LIMIT = 50
+MIN_BUDGET, MAX_BUDGET = 200, 50_000
+MAX_OFFSET = 10_000
+
+
+def search(
+    project: Project,
+    question: str,
+    *,
+    kinds: Sequence[str] = (),
+    path: str | None = None,
+    limit: int = 10,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """Answer a search: `{"results": [...], "gaps": [...], "next": cursor or null}`.
+
+    Never an error for any question; raises BadCursorError for a cursor of another question.
+    """
+    limit = max(1, min(limit, MAX_LIMIT))
+    raw = raw_path(path) if path is not None else None
+    page = find([project.scope_id], question, kinds, raw, limit, cursor)
+    asked = ask(project.scope_id, question)
+    only = frozenset([raw]) if raw is not None else frozenset()
+    with Checkout(project) as checkout:
+        results = [result_of(checkout, hit, asked, only) for hit in page.hits]
+        gaps = coverage_gaps(checkout, [raw] if raw is not None else [])
+    return {
+        "results": [result for result in results if result is not None],
+        "gaps": gaps,
+        "next": page.next,
+    }
+
+
+def result_of(
+    checkout: Checkout, hit: Hit, asked: Question, only_paths: frozenset[bytes] = frozenset()
+) -> dict[str, Any] | None:
+    """Show what a hit stands for, with its verdict; None when it went away meanwhile."""
+    if hit.kind == EntryKind.CHANGE:
+        result = change_result(checkout, hit.target_id, asked.weights, only_paths)
+    elif hit.kind == EntryKind.SECTION:
+        result = section_result(checkout, hit.target_id)
+    elif hit.kind == EntryKind.CANDIDATE:
+        result = candidate_result(checkout, hit.target_id)
+    else:
+        result = memory_result(checkout, hit.target_id)
+    return None if result is None else {**result, "score": round(hit.score, 4)}
+
+
+def engineering_context(
+    project: Project,
+    task: str,
+    *,
+    paths: Sequence[str] = (),
+    symbols: Sequence[str] = (),
+    intent: str | None = None,
+    budget: int = 4000,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """Answer a task with sections, gaps and a continuation (see docs/domain.md).
+
+    `budget` is in estimated tokens (UTF-8 bytes / 4). Raises BadCursorError.
+    """
+    request = ContextRequest(
+        task=task,
+        paths=tuple(raw_path(path) for path in paths),
+        symbols=tuple(symbols),
+        intent=intent,
+        budget=max(MIN_BUDGET, min(budget, MAX_BUDGET)),
+    )
+    digest = request_digest(project, request)
+    if cursor is not None:
+        request = replace(request, offset=_offset_of(cursor, digest))
+    answer, offset = build_context(project, request)
+    return {**answer, "next": None if offset is None else _cursor_of(offset, digest)}
+
+
+def _cursor_of(offset: int, digest: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([offset, digest]).encode()).decode("ascii")
+
+
+def _offset_of(cursor: str, digest: str) -> int:
+    try:
+        offset, of = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii")))
+    except (ValueError, TypeError, UnicodeEncodeError, binascii.Error, RecursionError):
+        raise BadCursorError from None
+    if of != digest or not isinstance(offset, int) or not 0 < offset < MAX_OFFSET:
+        raise BadCursorError
+    return offset

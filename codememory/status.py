@@ -1,0 +1,138 @@
+"""What a project knows and what it does not: counted from committed rows, per source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count
+
+from codememory.checkout import Checkout
+from codememory.models import (
+    Candidate,
+    EvidenceSegment,
+    FileChange,
+    GapRecord,
+    GitCommit,
+    LogicalChange,
+    Memory,
+    MemoryState,
+    Observation,
+    Project,
+    Run,
+    RunState,
+    SourceKind,
+    SourceRevision,
+    Worktree,
+    WorktreeDocument,
+)
+
+
+def project_status(project: Project) -> dict[str, Any]:
+    """Return worktrees, sources with their coverage, totals and runs of a project."""
+    with Checkout(project) as checkout:
+        sources = {
+            "git": git_coverage(checkout),
+            "documents": document_coverage(checkout),
+        }
+    return {
+        "project": project.slug,
+        "worktrees": [
+            {"root": worktree.root, "head": sources["git"]["head"]}
+            for worktree in Worktree.objects.filter(scope_id=project.scope_id)
+        ],
+        "sources": sources,
+        "totals": totals(project.scope_id),
+        "runs": run_counts(project.scope_id),
+    }
+
+
+def totals(scope_id: int) -> dict[str, int]:
+    """Count the rows of a scope by what they are."""
+    counted: dict[str, Any] = {
+        "revisions": SourceRevision.objects,
+        "segments": EvidenceSegment.objects,
+        "commits": GitCommit.objects,
+        "file_changes": FileChange.objects,
+        "logical_changes": LogicalChange.objects,
+        "observations": Observation.objects,
+        "candidates": Candidate.objects,
+        "memories": Memory.objects.filter(state=MemoryState.ACTIVE),
+    }
+    return {name: rows.filter(scope_id=scope_id).count() for name, rows in counted.items()}
+
+
+def run_counts(scope_id: int) -> dict[str, int]:
+    """Count runs by the states that need watching."""
+    rows = Run.objects.filter(scope_id=scope_id).values_list("state").annotate(n=Count("pk"))
+    counts = dict(rows)
+    states = (RunState.QUEUED, RunState.RUNNING, RunState.FAILED, RunState.POISONED)
+    return {state.value.lower(): counts.get(state, 0) for state in states}
+
+
+def gap_counts(scope_id: int, source: str) -> list[dict[str, Any]]:
+    """Count a source's gaps by reason, the most frequent first."""
+    rows = (
+        GapRecord.objects.filter(scope_id=scope_id, source=source)
+        .values("reason")
+        .annotate(count=Count("pk"))
+        .order_by("-count", "reason")
+    )
+    return [{"reason": row["reason"], "count": row["count"]} for row in rows]
+
+
+def _last_run(checkout: Checkout, source: str) -> Run | None:
+    runs = Run.objects.filter(scope_id=checkout.scope_id, source=source)
+    return runs.filter(worktree_id=checkout.worktree.pk).order_by("-pk").first()
+
+
+def _state(checkout: Checkout, run: Run | None, *, is_current: bool, is_partial: bool) -> str:
+    """NOT_COLLECTED, COLLECTING, COMPLETE, PARTIAL, BEHIND, or why the source cannot be read."""
+    if checkout.refused is not None:
+        return checkout.refused.reason
+    if run is None:
+        return "NOT_COLLECTED"
+    if run.state in {RunState.QUEUED, RunState.RUNNING}:
+        return "COLLECTING"
+    if run.state != RunState.DONE:
+        return str(run.state)
+    if not is_current:
+        return "BEHIND"
+    return "PARTIAL" if is_partial else "COMPLETE"
+
+
+# Gaps that mean: part of the history itself is missing, not only the content of a file.
+HISTORY_GAPS = ("SHALLOW_BOUNDARY", "MISSING_OBJECT", "OBJECT_CORRUPT", "UNBORN_HEAD", "BUDGET")
+
+
+def git_coverage(checkout: Checkout) -> dict[str, Any]:
+    """Return head, reachable and processed commits, state and gaps of the Git history."""
+    gaps = gap_counts(checkout.scope_id, SourceKind.GIT)
+    run = _last_run(checkout, SourceKind.GIT)
+    reachable = checkout.reachable_count()
+    is_partial = any(gap["reason"] in HISTORY_GAPS for gap in gaps)
+    return {
+        "state": _state(
+            checkout, run, is_current=checkout.snapshot is not None, is_partial=is_partial
+        ),
+        "head": checkout.head.oid,
+        "branch": checkout.head.branch,
+        "reachable": reachable,
+        "processed": reachable - checkout.not_processed(),
+        "gaps": gaps,
+    }
+
+
+def document_coverage(checkout: Checkout) -> dict[str, Any]:
+    """Return the same for the documents of HEAD: eligible and stored ones."""
+    run = _last_run(checkout, SourceKind.DOCUMENTS)
+    stored = WorktreeDocument.objects.filter(
+        scope_id=checkout.scope_id, worktree_id=checkout.worktree.pk
+    ).count()
+    is_current = run is not None and run.head_oid == checkout.head.oid
+    return {
+        "state": _state(checkout, run, is_current=is_current, is_partial=False),
+        "head": run.head_oid if run else None,
+        "reachable": checkout.document_count(),
+        "processed": stored,
+        "gaps": gap_counts(checkout.scope_id, SourceKind.DOCUMENTS),
+    }
