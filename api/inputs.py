@@ -55,6 +55,10 @@ Budget = Annotated[
 ]
 EvidenceId = Annotated[
     str,
-    Field(min_length=1, max_length=40, description="For example S12, C7, M3, L40, A5.1 or B5.1."),
+    Field(
+        min_length=1,
+        max_length=40,
+        description="From evidence_ids: S12 (a segment), A5.1 or B5.1 (after and before).",
+    ),
     Clean,
 ]

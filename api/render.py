@@ -23,7 +23,10 @@ SECTIONS = (
 # What may stand outside of the fence: our own ids, digests and vocabularies.
 _OURS = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 _STATES = ("kind", "standing", "verdict", "verdict_method")
-_REFERENCE = ("source_kind", "side", "availability", "commit", "object_id", "sha256")
+_REFERENCE = (
+    *("source_kind", "side", "availability", "commit", "object_id"),
+    *("line_range", "byte_range", "sha256", "truncation"),
+)
 
 
 def search_head(found: dict[str, Any]) -> str:
@@ -76,5 +79,5 @@ def _pairs(entry: dict[str, Any], names: Iterable[str]) -> list[str]:
 
 def _own(value: object) -> str:
     """Our own vocabulary as it is; anything else stays behind the fence."""
-    text = str(value)
+    text = "-".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if _OURS.fullmatch(text) else "(see below)"

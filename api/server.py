@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, redirect_stdout
@@ -101,16 +102,16 @@ def _tools(caller: Callable[[], Access]) -> list[Tool]:
         tools.search_history,
         tools.get_evidence,
     )
-    made = [Tool.from_function(function, annotations=READ) for function in reading]
-    made.insert(1, Tool.from_function(tools.attach_project, annotations=ATTACH))
-    for tool in made:
-        _refuse_unknown_fields(tool)
-    return made
+    return [_tool(function, READ) for function in reading] + [_tool(tools.attach_project, ATTACH)]
 
 
-def _refuse_unknown_fields(tool: Tool) -> None:
-    """A misspelt argument is an error to correct, not one to ignore."""
+def _tool(function: Callable[..., object], annotations: ToolAnnotations) -> Tool:
+    """Describe a tool by its docstring; a misspelt argument is an error, never ignored."""
+    tool = Tool.from_function(
+        function, description=inspect.getdoc(function), annotations=annotations
+    )
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)
     tool.parameters = arguments.model_json_schema(by_alias=True)
+    return tool

@@ -189,14 +189,18 @@ class Tools:
         found = evidence.find_evidence(chosen, evidence_id)
         if found is None:
             raise AbsentError
-        text = str(found.get("text") or "")
+        whole = len(found["text"] or "")
 
         def ask(size: int) -> CallToolResult:
-            note = None if size >= len(text) else f"Cut to {size} of {len(text)} characters."
-            shown = {**found, "text": found.get("text") and text[:size], "note": note}
+            shown = {**found, "note": None} if size >= whole else _cut(found, size)
             return _result(shown, render.evidence_text(shown))
 
-        return fit(ask, max(len(text), 1), _wire_bytes)
+        return fit(ask, max(whole, 1), _wire_bytes)
+
+
+def _cut(found: dict[str, Any], size: int) -> dict[str, Any]:
+    note = f"Cut to {size} of {len(found['text'])} characters; sha256 and ranges are of the whole."
+    return {**found, "text": found["text"][:size], "bytes_base64": None, "note": note}
 
 
 def _less(name: str, asked: int, size: int) -> str | None:
