@@ -79,7 +79,9 @@ def start(request: HttpRequest, token: str) -> HttpResponse:
     user = link.user
     form = SetPasswordForm(user, request.POST or None)
     if request.method != "POST" or not form.is_valid():
-        return render(request, "registration/start.html", {"form": form, "account": user})
+        context = {"form": form, "account": user}
+        status = 422 if form.is_bound else 200
+        return render(request, "registration/start.html", context, status=status)
     with transaction.atomic():
         if not end_sign_in_link(link):
             return render(request, "registration/link_ended.html", status=404)

@@ -28,6 +28,7 @@ LABELS = {
     "source_kind": "Source",
     "revision_id": "Revision",
     "captured_at": "Captured",
+    "new_path": "Path",
     "object_id": "Object",
     "algorithm": "Object algorithm",
     "head_at_capture": "HEAD at capture",
@@ -44,7 +45,9 @@ LABELS = {
     "redactions": "Redacted",
     "exclusions": "Excluded",
 }
-RANGES = frozenset({"byte_range", "line_range"})
+KEY_FACTS = ("Captured", "Bytes", "SHA-256", "Availability", "Redacted")
+JOINED_BY = {"byte_range": "\u2013", "line_range": "\u2013", "heading_path": " \u203a "}
+REASON_OF = {"commits": "commit", "parents": "commit"}  # absent for the same reason as that field
 NOTHING = "Nothing"
 LONG_VALUE = 52  # characters that half of the table holds on one line
 
@@ -105,6 +108,11 @@ class Piece:
     def facts(self) -> list[Fact]:
         return facts_of(self.reference)
 
+    @property
+    def key_facts(self) -> list[Fact]:
+        """The few that the preview has room for."""
+        return [fact for fact in self.facts if fact.label in KEY_FACTS]
+
 
 def piece_of(project: Project, link: EvidenceLink) -> Piece:
     """Return the segment behind a link; the caller has joined segment, revision and path."""
@@ -129,10 +137,11 @@ def facts_of(reference: dict[str, Any]) -> list[Fact]:
         parts = value.items() if isinstance(value, dict) else [("", value)]
         for part, inner in parts:
             label = _label(f"{name} {part}".strip())
-            if inner in (None, []) and name in reasons:
-                absent[reasons[name]].append(label)
+            reason = reasons.get(REASON_OF.get(name, name))
+            if inner in (None, []) and reason:
+                absent[reason].append(label)
             else:
-                present.append(Fact(label, _value(inner, is_range=name in RANGES)))
+                present.append(Fact(label, _value(name, inner)))
     return present + [
         Fact(", ".join([labels[0], *map(str.lower, labels[1:])]), None, reason)
         for reason, labels in absent.items()
@@ -143,14 +152,14 @@ def _label(name: str) -> str:
     return LABELS.get(name) or name.replace("_", " ").capitalize()
 
 
-def _value(value: object, *, is_range: bool) -> str:
+def _value(name: str, value: object) -> str:
     if value is None or value == []:
         return NOTHING
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, list):
         if all(isinstance(part, str | int) for part in value):
-            return ("\u2013" if is_range else ", ").join(map(str, value))
+            return JOINED_BY.get(name, ", ").join(map(str, value))
         return "; ".join(_pairs(part) for part in value)
     return str(value)
 

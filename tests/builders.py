@@ -6,8 +6,10 @@ Everything they write is what collecting a Git repository would have written.
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path as FilePath
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -51,10 +53,15 @@ def make_person(
     project: Project | None = None, role: Role = Role.REVIEWER, name: str = "alice"
 ) -> User:
     """Make somebody who can sign in with PASSWORD, a member of the project if one is given."""
-    user = User.objects.create_user(name, password=PASSWORD)
+    user = User.objects.create(username=name, password=_hashed_password())
     if project:
         Membership.objects.create(scope=project.scope, user=user, role=role)
     return user
+
+
+@cache
+def _hashed_password() -> str:
+    return make_password(PASSWORD)  # slow by design: once is enough
 
 
 def make_agent(name: str = "agent") -> Actor:

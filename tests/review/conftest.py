@@ -40,25 +40,30 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def project(db: None, repository: Path) -> Project:
-    return _builders().make_project("payments-api", repository)
+    made: Project = _builders().make_project("payments-api", repository)
+    return made
 
 
 @pytest.fixture
 def candidate(project: Project) -> Candidate:
-    return _builders().make_candidate(project, SAID, before=LEAD, after=REST)
+    made: Candidate = _builders().make_candidate(project, SAID, before=LEAD, after=REST)
+    return made
 
 
 @pytest.fixture
 def alice(project: Project) -> User:
-    return _builders().make_person(project, "REVIEWER", "alice")
+    made: User = _builders().make_person(project, "REVIEWER", "alice")
+    return made
 
 
 @pytest.fixture
 def rita(project: Project) -> User:
-    return _builders().make_person(project, "READER", "rita")
+    made: User = _builders().make_person(project, "READER", "rita")
+    return made
 
 
 @pytest.fixture
 def bob(db: None) -> User:
     builders = _builders()
-    return builders.make_person(builders.make_project("other"), "LEAD", "bob")
+    made: User = builders.make_person(builders.make_project("other"), "LEAD", "bob")
+    return made

@@ -1,0 +1,159 @@
+"""A reviewer in a real browser: from the one-time link to a decision and back, by keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from codememory.models import Candidate, Memory, Project, ReviewDecision
+from codememory.people import create_administrator
+from tests.builders import make_candidate, make_project
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SAID = ["A retried refund keeps its first key.", "Refunds are never partial.", "Keys are ours."]
+
+
+@pytest.fixture
+def project() -> Project:
+    project = make_project()
+    for number, statement in enumerate(SAID):
+        make_candidate(project, statement, path=b"docs/%d.md" % number)
+    return project
+
+
+@pytest.fixture
+def page(project: Project, browser_page: Page) -> Page:
+    """The queue, open for an administrator who came by their one-time link."""
+    browser_page.goto(create_administrator("root"))
+    browser_page.keyboard.type("a longer pass phrase")  # the first field has the focus
+    browser_page.keyboard.press("Tab")
+    browser_page.keyboard.type("a longer pass phrase")
+    browser_page.keyboard.press("Enter")
+    browser_page.wait_for_url("**/projects/payments-api/review/")
+    return browser_page
+
+
+def states() -> list[str]:
+    return list(Candidate.objects.order_by("id").values_list("state", flat=True))
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key that leads to another page, and wait for it."""
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def test_a_candidate_is_promoted_by_keyboard_alone(page: Page) -> None:
+    """ "Headless Chromium: sign in, promote by keyboard." """
+    press(page, "Enter")
+    assert page.text_content("h1") == SAID[0]
+    press(page, "p")
+    assert page.text_content("h1") == SAID[1]
+    assert Memory.objects.get().statement == SAID[0]
+
+
+def test_a_candidate_is_rejected_with_a_reason_by_keyboard(page: Page) -> None:
+    """r goes to the reason, Enter there sends it: and never promotes."""
+    page.keyboard.press("r")
+    page.keyboard.type("p is a letter here, not a key")
+    press(page, "Enter")
+    assert states() == ["REJECTED", "PENDING", "PENDING"]
+    assert ReviewDecision.objects.get().reason == "p is a letter here, not a key"
+
+
+def test_the_last_decision_is_taken_back_by_keyboard(page: Page) -> None:
+    """Undo is a compensating decision, one key away."""
+    press(page, "p")
+    press(page, "u")
+    assert page.text_content(".last") is not None
+    assert states() == ["PENDING"] * 3
+    assert Memory.objects.get().state == "ARCHIVED"
+
+
+def test_j_and_k_move_and_the_decision_is_on_what_is_shown(page: Page) -> None:
+    """What a key decides on is the candidate in view."""
+    press(page, "j")
+    press(page, "j")
+    press(page, "k")
+    press(page, "p")
+    assert states() == ["PENDING", "PROMOTED", "PENDING"]
+
+
+def test_an_empty_reason_rejects_nothing(page: Page) -> None:
+    """A reason is required to reject."""
+    page.keyboard.press("r")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    press(page, "?")
+    assert states() == ["PENDING"] * 3
+
+
+def test_keys_with_control_or_in_a_field_decide_nothing(page: Page) -> None:
+    """Single keys never act in a field, nor with a modifier."""
+    page.keyboard.press("Control+p")
+    page.keyboard.press("/")
+    page.keyboard.type("pup")
+    press(page, "Enter")
+    assert "q=pup" in page.url
+    assert states() == ["PENDING"] * 3
+
+
+def test_a_candidate_that_changed_meanwhile_is_not_decided(page: Page) -> None:
+    """ "changed since you opened it": nothing was decided."""
+    press(page, "Enter")
+    Candidate.objects.filter(statement=SAID[0]).update(version=2)
+    press(page, "p")
+    assert "changed since you opened it" in (page.text_content("main") or "")
+    assert states() == ["PENDING"] * 3
+    press(page, "Enter")  # Look again
+    press(page, "p")
+    assert states() == ["PROMOTED", "PENDING", "PENDING"]
+
+
+def test_no_page_asks_another_host_for_anything(page: Page) -> None:
+    """ "no request to any other host": every request of a visit goes to this server."""
+    hosts: set[str] = set()
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+    for address in ("/", "/keys/", "/accounts/", "/projects/"):
+        page.goto(address)
+    assert hosts == {urlsplit(page.url).netloc}
+
+
+def test_everything_works_without_javascript(page: Page) -> None:
+    """ "It works without JavaScript for reading and deciding." """
+    browser = page.context.browser
+    assert browser is not None
+    bare = _without_javascript(browser, page)
+    bare.click("text=Open")
+    bare.fill("#reason", "not ours")
+    bare.press("#reason", "Enter")
+    bare.click("button:has-text('Undo')")
+    bare.click("button:has-text('Promote')")
+    assert states() == ["PROMOTED", "PENDING", "PENDING"]
+
+
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_no_page_scrolls_sideways(page: Page, width: int) -> None:
+    """The page never scrolls sideways, phone or desk."""
+    page.set_viewport_size({"width": width, "height": 844})
+    candidate = f"/projects/payments-api/candidates/{Candidate.objects.earliest('id').pk}/"
+    for address in ("/projects/payments-api/review/", candidate, "/keys/", "/accounts/"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def _without_javascript(browser: Browser, page: Page) -> Page:
+    """A second window of the same session in which no script runs."""
+    state = page.context.storage_state()
+    context = browser.new_context(
+        java_script_enabled=False, storage_state=state, viewport=page.viewport_size
+    )
+    bare = context.new_page()
+    bare.goto(page.url)
+    return bare
