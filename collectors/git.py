@@ -23,6 +23,7 @@ from typing import Self
 
 from git import Git
 
+from collectors.environment import SETTINGS, VARIABLES
 from collectors.errors import GitFailedError
 from collectors.objects import ObjectReader
 from collectors.paths import is_safe, read_regular, read_worktree_file
@@ -59,80 +60,6 @@ SILENCE_SECONDS = 120.0
 _SHALLOW_LIMIT = 16 << 20
 _PREFIX = "shadow-"
 
-_ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": "/nonexistent",
-    "XDG_CONFIG_HOME": "/nonexistent",
-    "LC_ALL": "C",
-    "LANG": "C",
-    "TZ": "UTC",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_SYSTEM": "/dev/null",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_PROTOCOL_FROM_USER": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_GRAFT_FILE": "/dev/null",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_ALLOC_LIMIT": "256m",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "/bin/false",
-    "SSH_ASKPASS": "/bin/false",
-    "GIT_SSH_COMMAND": "/bin/false",
-    "GIT_PAGER": "cat",
-    "PAGER": "cat",
-    "GIT_EDITOR": "/bin/false",
-    "GIT_DISCOVERY_ACROSS_FILESYSTEM": "0",
-    "GIT_CEILING_DIRECTORIES": "/",
-}
-_SETTINGS = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": "/dev/null",
-    "core.untrackedCache": "false",
-    "core.splitIndex": "false",
-    "core.preloadIndex": "false",
-    "core.commitGraph": "false",
-    "core.multiPackIndex": "false",
-    "core.useReplaceRefs": "false",
-    "core.attributesFile": "/dev/null",
-    "core.excludesFile": "/dev/null",
-    "core.pager": "cat",
-    "core.sshCommand": "/bin/false",
-    "core.gitProxy": "/bin/false",
-    "core.askPass": "/bin/false",
-    "core.editor": "/bin/false",
-    "core.alternateRefsCommand": "/bin/false",
-    "core.quotePath": "false",
-    "core.bigFileThreshold": "2m",
-    "core.packedGitLimit": "256m",
-    "core.deltaBaseCacheLimit": "64m",
-    "core.checkStat": "default",
-    "core.trustctime": "true",
-    "core.autocrlf": "false",
-    "protocol.allow": "never",
-    "credential.helper": "",
-    "log.showSignature": "false",
-    "gpg.program": "/bin/false",
-    "gpg.ssh.program": "/bin/false",
-    "gpg.x509.program": "/bin/false",
-    "diff.orderFile": "/dev/null",
-    "diff.ignoreSubmodules": "all",
-    "diff.submodule": "short",
-    "status.submoduleSummary": "false",
-    "submodule.recurse": "false",
-    "fetch.recurseSubmodules": "false",
-    "mailmap.file": "/dev/null",
-    "mailmap.blob": "",
-    "color.ui": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "safe.bareRepository": "explicit",
-    "advice.graftFileDeprecated": "false",
-    "i18n.logOutputEncoding": "UTF-8",
-}
 # Walls around the child. Tests that look for traces of executed code must take these down:
 # under a file size limit of 0 a hook cannot leave its mark.
 LIMITS = {
@@ -390,8 +317,8 @@ def _executable() -> str:
 @lru_cache(maxsize=8)
 def _words(git_dir: Path) -> list[str]:
     """`env -i` and all that follows it: GitPython would hand our own environment on."""
-    variables = dict(_ENVIRONMENT, GIT_DIR=str(git_dir), GIT_CONFIG_COUNT=str(len(_SETTINGS)))
-    for number, (key, value) in enumerate(_SETTINGS.items()):
+    variables = dict(VARIABLES, GIT_DIR=str(git_dir), GIT_CONFIG_COUNT=str(len(SETTINGS)))
+    for number, (key, value) in enumerate(SETTINGS.items()):
         variables[f"GIT_CONFIG_KEY_{number}"] = key
         variables[f"GIT_CONFIG_VALUE_{number}"] = value
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from functools import lru_cache
 from pathlib import Path
 
 from collectors.values import Gap, GapReason
@@ -14,6 +15,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
+@lru_cache(100_000)
 def is_safe(path: bytes) -> bool:
     """Whether joining this path to a root stays under the root and outside its `.git`."""
     if not path or len(path) > MAX_PATH_BYTES or b"\0" in path:
