@@ -225,9 +225,9 @@ class History:
             for report in pool.map(self._blame, paths):
                 self._note_alive(report, commits)
 
-    def _blame(self, path: bytes) -> bytes:
-        command = [b"git", b"-C", bytes(self._repo), b"blame", b"-w", b"-M", b"-C", b"--incremental",
-                   b"HEAD", b"--", path]  # fmt: skip
+    def _blame(self, path: bytes, commit: str = "HEAD", *options: str) -> bytes:
+        command = ["git", "-C", str(self._repo), "blame", "-w", "-M", "-C", "--incremental"]
+        command += [*options, commit, "--", path.decode("utf-8", "surrogateescape")]
         return subprocess.run(command, check=True, capture_output=True).stdout
 
     def _note_alive(self, report: bytes, commits: set[str]) -> None:
@@ -242,6 +242,23 @@ class History:
 
     def is_alive(self, case: HunkCase, line: int) -> bool:
         return (case.new_path or b"", line) in self._alive[case.commit_oid]
+
+    def credited(self, case: HunkCase) -> set[int]:
+        """Lines of the hunk that blame, at the commit itself, credits to it.
+
+        It credits moved and copied lines to where they came from: of those it is no judge.
+        """
+        hunk, path = case.hunk, case.new_path
+        if hunk is None or path is None:
+            return set()
+        span = f"{hunk.new_line},+{hunk.new_lines}"
+        report = self._blame(path, case.commit_oid, "-L", span)
+        found: set[int] = set()
+        for line in report.split(b"\n"):
+            words = line.split()
+            if len(words) == 4 and words[0] == case.commit_oid.encode() and words[1].isdigit():
+                found.update(range(int(words[2]), int(words[2]) + int(words[3])))
+        return found
 
 
 def _parse_rows(rest: bytes) -> list[Row]:

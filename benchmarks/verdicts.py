@@ -2,9 +2,11 @@
 
     python benchmarks/verdicts.py REPO [--sample 440] [--seed 1] [--show KIND]
 
-One hunk is drawn from each of `sample` reachable commits. The truth is `git blame -w -M -C` at HEAD,
-which knows nothing of the rules: every effective line alive, some, or none. The controls need no
-judge: nothing of a change may be current at its own parent, or after its hunk is undone.
+One hunk is drawn from each of `sample` reachable commits. The truth is `git blame -w -M -C` at
+HEAD, which knows nothing of the rules: every effective line alive, some, or none. Blame credits
+moved and copied lines to where they came from; the `fair` figures leave out hunks whose lines it
+does not credit to the commit at the commit itself. The controls need no judge: nothing of a change
+may be current at its own parent, or after its hunk is undone.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import sys
 import time
 import tracemalloc
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -107,6 +109,7 @@ class Row:
     at_parent: VerdictKind
     undone: VerdictKind | None
     seconds: float
+    is_fair: bool  # blame credits every effective line to the commit at the commit itself
 
     @property
     def truth(self) -> str:
@@ -119,14 +122,8 @@ class Row:
         return TRUTH[self.truth] is self.verdict.verdict
 
 
-@dataclass
-class Sample:
-    rows: list[Row] = field(default_factory=list)
-    undecidable: int = 0  # drawn hunks without one effective line
-
-
 def draw(history: History, wanted: int, seed: int) -> tuple[list[HunkCase], int]:
-    """One added or modified hunk from each of `wanted` commits, and how many had no effective line."""
+    """One added or modified hunk from each of `wanted` commits; how many had no effective line."""
     # A seeded draw has to be repeatable, not secret.
     chance = random.Random(seed)  # noqa: S311
     commits = sorted(history.rows, key=history.ordinals.__getitem__)
@@ -202,42 +199,49 @@ def judge_row(case: HunkCase, world: HistoryWorld) -> Row:
             overlay = OneFileWorld(world, CurrentFile(verdict.path, text), is_alone=False)
             undone = judge_hunk(case, overlay).verdict
     share = sum(len(normals[n]) for n in alive) / whole
-    return Row(case, verdict, lines, len(alive), share, at_parent, undone, seconds)
+    is_fair = {n + 1 for n in lines} <= world.history.credited(case)
+    return Row(case, verdict, lines, len(alive), share, at_parent, undone, seconds, is_fair)
 
 
-def measure(rows: list[Row]) -> dict[str, object]:
-    """Every figure of the table, as parts of one."""
+def agreement(rows: list[Row]) -> dict[str, object]:
+    """How the verdicts stand to the truth, as parts of one."""
     kinds = Counter((row.truth, row.verdict.verdict) for row in rows)
-    total = len(rows)
     current, historical = VerdictKind.CURRENT_SUPPORTED, VerdictKind.HISTORICAL
-    undone = [row.undone for row in rows if row.undone is not None]
-    partial = [row for row in rows if row.verdict.method is Method.LINES_PARTIAL]
-    errors = [abs((row.verdict.share or 0) - row.alive_share) for row in partial]
-    confused = kinds["ALL", historical] + kinds["NONE", current]
+    unknown = sum(row.verdict.verdict is VerdictKind.UNKNOWN for row in rows)
 
     def precision(truth: str, kind: VerdictKind) -> float:
         said = sum(count for (_, answer), count in kinds.items() if answer is kind)
         return round(kinds[truth, kind] / said, 3) if said else 0.0
 
     return {
-        "hunks": total,
+        "hunks": len(rows),
         "truth": dict(Counter(row.truth for row in rows)),
-        "agreement": round(sum(row.agrees for row in rows) / total, 3),
-        "unknown": round(
-            sum(row.verdict.verdict is VerdictKind.UNKNOWN for row in rows) / total, 3
-        ),
-        "confused": round(confused / total, 3),
+        "agreement": round(sum(row.agrees for row in rows) / len(rows), 3),
+        "unknown": round(unknown / len(rows), 3),
+        "confused": round((kinds["ALL", historical] + kinds["NONE", current]) / len(rows), 3),
         "current_precision": precision("ALL", current),
         "historical_precision": precision("NONE", historical),
         "recheck_precision": precision("SOME", VerdictKind.RECHECK_REQUIRED),
+    }
+
+
+def measure(rows: list[Row]) -> dict[str, object]:
+    total = len(rows)
+    current = VerdictKind.CURRENT_SUPPORTED
+    undone = [row.undone for row in rows if row.undone is not None]
+    partial = [row for row in rows if row.verdict.method is Method.LINES_PARTIAL]
+    errors = [abs((row.verdict.share or 0) - row.alive_share) for row in partial]
+    fair = agreement([row for row in rows if row.is_fair])
+    wrong = [row for row in rows if not row.agrees]
+    return {
+        **agreement(rows),
+        **{f"fair_{name}": value for name, value in fair.items()},
         "current_at_parent": round(sum(row.at_parent is current for row in rows) / total, 4),
         "current_after_undo": round(undone.count(current) / len(undone), 4) if undone else None,
         "undone": len(undone),
         "share_mae": round(statistics.fmean(errors), 3) if errors else None,
         "methods": dict(Counter(row.verdict.method.value for row in rows).most_common()),
-        "wrong_methods": dict(
-            Counter(f"{row.verdict.method} truth {row.truth}" for row in rows if not row.agrees)
-        ),
+        "wrong": dict(Counter(f"{row.verdict.method} {row.truth}" for row in wrong).most_common()),
         "verdict_ms_median": round(statistics.median(row.seconds for row in rows) * 1000, 2),
         "verdict_ms_p95": round(sorted(row.seconds for row in rows)[int(total * 0.95)] * 1000, 2),
     }
@@ -268,7 +272,7 @@ def build_index(history: History) -> tuple[LineIndex, dict[str, object]]:
 def show(rows: list[Row], wanted: str) -> None:
     """Print the disagreements of one kind ('all' for every kind), to be read by a person."""
     for row in rows:
-        label = f"{row.verdict.method} truth {row.truth}"
+        label = f"{row.verdict.method} {row.truth} {'fair' if row.is_fair else 'unfair'}"
         if row.agrees or (wanted != "all" and wanted not in label):
             continue
         hunk: Hunk | None = row.case.hunk
