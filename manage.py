@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
                 inside = False  # what this process has loaded may just have been replaced
                 os.environ.pop(STARTED, None)
     if not inside:
-        return restart([str(interpreter()), str(ROOT / "manage.py"), *arguments])
+        return restart([str(interpreter(ENVIRONMENT)), str(ROOT / "manage.py"), *arguments])
     sys.path[0] = str(ROOT)
     from codememory.entry import run  # noqa: PLC0415 -- needs the environment made above
 
@@ -92,21 +92,21 @@ def say(line: str) -> None:
 # --- the environment -----------------------------------------------------------------------------
 
 
-def interpreter(environment: Path = ENVIRONMENT, *, windows: bool = WINDOWS) -> Path:
+def interpreter(environment: Path, *, windows: bool = WINDOWS) -> Path:
     return environment / ("Scripts/python.exe" if windows else "bin/python")
 
 
-def is_fresh(lock: str, environment: Path = ENVIRONMENT, running: str | None = None) -> bool:
+def is_fresh(lock: str, running: str | None = None) -> bool:
     """Whether the environment was completed from this very lock, here, for the Python it runs."""
     try:
-        stamp = json.loads((environment / "codememory.json").read_text(encoding="utf-8"))
+        stamp = json.loads((ENVIRONMENT / "codememory.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return bool(
         stamp.get("root") == str(ROOT)
         and stamp.get("locks", {}).get(lock) == digest(lock)
         and running in (None, stamp.get("python"))
-        and interpreter(environment).exists()
+        and interpreter(ENVIRONMENT).exists()
     )
 
 
@@ -120,7 +120,7 @@ def make_environment(lock: str) -> None:
     stamp = ENVIRONMENT / "codememory.json"
     if lock == LOCK and stamp.exists() and TEST_LOCK in stamp.read_text(encoding="utf-8"):
         lock = TEST_LOCK  # keep what the tests need where it was there before
-    if not building.exists() and probe([str(interpreter())]):
+    if not building.exists() and probe([str(interpreter(ENVIRONMENT))]):
         say(f"bringing .venv up to date with {lock}")
         building.touch()
         if install(lock):
@@ -141,20 +141,28 @@ def make_environment(lock: str) -> None:
 
 def install(lock: str) -> bool:
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"]
-    command = [str(interpreter()), "-m", "pip", "install", *options, "-r", str(ROOT / lock)]
+    command = [
+        str(interpreter(ENVIRONMENT)),
+        "-m",
+        "pip",
+        "install",
+        *options,
+        "-r",
+        str(ROOT / lock),
+    ]
     return subprocess.call(command, stdout=2, env=dict(clean(), PIP_USER="0")) == 0
 
 
 def finish(lock: str) -> None:
     """Write the command, then the stamp: whoever sees the stamp sees a complete environment."""
-    name, content = launcher(interpreter(), ROOT / "manage.py", windows=WINDOWS)
-    command = interpreter().parent / name
+    name, content = launcher(interpreter(ENVIRONMENT), ROOT / "manage.py", windows=WINDOWS)
+    command = interpreter(ENVIRONMENT).parent / name
     command.write_text(content, encoding="utf-8")
     command.chmod(0o755)
     locks = {LOCK: digest(LOCK)}
     if lock == TEST_LOCK:  # the test lock holds everything of the other one, and more
         locks[TEST_LOCK] = digest(TEST_LOCK)
-    stamp = {"root": str(ROOT), "python": probe([str(interpreter())]), "locks": locks}
+    stamp = {"root": str(ROOT), "python": probe([str(interpreter(ENVIRONMENT))]), "locks": locks}
     draft = ENVIRONMENT / "codememory.json.new"
     draft.write_text(json.dumps(stamp), encoding="utf-8")
     draft.replace(ENVIRONMENT / "codememory.json")
