@@ -127,7 +127,10 @@ def neighbours(
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the candidates before and after this one in the queue, whether it is in it or not."""
     found = candidates_in(project, filters)
-    rank = 0 if candidate.state == CandidateState.PENDING else 1
+    if filters.state == "any":
+        rank = 0 if candidate.state == CandidateState.PENDING else 1
+    else:  # all have one rank, and a candidate just decided on keeps its place among them
+        rank = 0 if filters.state == "pending" else 1
     earlier = found.filter(Q(rank__lt=rank) | Q(rank=rank, id__lt=candidate.pk))
     later = found.filter(Q(rank__gt=rank) | Q(rank=rank, id__gt=candidate.pk))
     return earlier.reverse().first(), later.first()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from review.access import KEYS_COOKIE
@@ -36,16 +36,20 @@ def icon(name: str) -> SafeString:
 
 
 @register.filter
-def visible(text: str) -> SafeString:
-    """Show text glyph by glyph: characters that cannot be seen become boxed codes."""
+def visible(text: str, redactions: list[object] | None = None) -> SafeString:
+    """Show text glyph by glyph: characters that cannot be seen become boxed codes.
+
+    Marks of redaction are boxed too where there were any: text can imitate them.
+    """
+    plain = _with_redactions if redactions else conditional_escape
     parts: list[SafeString] = []
     plain_from = 0
     for index, character in enumerate(text):
         if is_seen(text, index):
             continue
-        parts += [_plain(text[plain_from:index]), _boxed(character)]
+        parts += [plain(text[plain_from:index]), _boxed(character)]
         plain_from = index + 1
-    parts.append(_plain(text[plain_from:]))
+    parts.append(plain(text[plain_from:]))
     return format_html_join("", "{}", ((part,) for part in parts))
 
 
@@ -105,8 +109,7 @@ def _boxed(character: str) -> SafeString:
     )
 
 
-def _plain(text: str) -> SafeString:
-    """Escape text, boxing the marks that redaction left."""
+def _with_redactions(text: str) -> SafeString:
     pieces = _REDACTED.split(text)
     return format_html_join(
         "",
