@@ -82,6 +82,13 @@ class Migration(migrations.Migration):
             """
             CREATE FUNCTION codememory_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
+                -- A project that is removed whole takes its decisions and policies along: its
+                -- transaction says so by its scope. The audit trail stays even then.
+                IF TG_OP = 'DELETE' AND TG_TABLE_NAME <> 'codememory_auditevent'
+                   AND current_setting('codememory.purging', true) = to_jsonb(OLD)->>'scope_id'
+                THEN
+                    RETURN OLD;
+                END IF;
                 RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = '55000';
             END $$
             """,
