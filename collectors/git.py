@@ -285,10 +285,10 @@ class Shadow:
         (self._folder / "config").write_text(config)
         if self._boundary:
             (self._folder / "shallow").write_text("\n".join(self._boundary) + "\n")
-        for entry in os.scandir(self.repository.common_dir / "objects"):
-            is_wanted = entry.name == "pack" or re.fullmatch(r"[0-9a-f]{2}", entry.name)
-            if is_wanted and entry.is_dir(follow_symlinks=False):
-                (objects / entry.name).symlink_to(entry.path)
+        for folder in (self.repository.common_dir / "objects").iterdir():
+            is_wanted = folder.name == "pack" or re.fullmatch(r"[0-9a-f]{2}", folder.name)
+            if is_wanted and folder.is_dir() and not folder.is_symlink():
+                (objects / folder.name).symlink_to(folder)
 
 
 def _number(pairs: Iterable[tuple[str, str | None]]) -> list[Pair]:

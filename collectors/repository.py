@@ -251,13 +251,15 @@ def _check_objects(objects: Path) -> None:
             "Objects are borrowed from another repository; `git repack -a` makes this one whole.",
         )
     for folder in objects.iterdir():
-        if folder.name != "pack" and not _FAN_OUT.fullmatch(folder.name):
-            continue
-        is_plain = folder.is_dir() and not folder.is_symlink()
-        if not is_plain or not all(
-            entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
-            for entry in os.scandir(folder)
-        ):
-            raise _RefusedError(
-                GapReason.NOT_REGULAR, "The object store holds links or special files."
-            )
+        if folder.name == "pack" or _FAN_OUT.fullmatch(folder.name):
+            _check_folder(folder)
+
+
+def _check_folder(folder: Path) -> None:
+    special = _RefusedError(GapReason.NOT_REGULAR, "The object store holds links or special files.")
+    if folder.is_symlink() or not folder.is_dir():
+        raise special
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+                raise special
