@@ -291,8 +291,9 @@ def sweep() -> None:
 
 
 def _is_wake_up_waiting() -> bool:
+    # One that a worker took and died with stays leased for long: it wakes nobody.
     with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM django_q_ormq)")
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM django_q_ormq WHERE lock <= now())")
         return bool(cursor.fetchone()[0])
 
 

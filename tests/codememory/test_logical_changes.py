@@ -1,0 +1,87 @@
+"""What a commit itself did: its whole difference, or of a merge only what no parent had."""
+
+from __future__ import annotations
+
+import hashlib
+
+from codememory.logical_changes import (
+    Comparison,
+    Pair,
+    assign_identities,
+    group_comparisons,
+    identity_of,
+)
+from collectors.values import ContentChange, ContentClass, Hunk, RawChange
+
+
+def oid(text: str) -> str:
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def row(commit: str, old: str, new: str, path: bytes = b"a.py", parent: int = 0) -> RawChange:
+    return RawChange(commit, parent, "M", 0o100644, 0o100644, oid(old), oid(new), path, path)
+
+
+def hunk(new_line: int, new_lines: int) -> Hunk:
+    return Hunk(new_line, 1, new_line, new_lines, 0, 1, 0, 1, b"o" * 32, b"n" * 32)
+
+
+def content(old: str, new: str, *hunks: Hunk) -> dict[Pair, ContentChange]:
+    pair = (oid(old), oid(new))
+    return {pair: ContentChange(*pair, ContentClass.TEXT, hunks=hunks)}
+
+
+def assigned(
+    rows: list[RawChange],
+    contents: dict[Pair, ContentChange],
+    known: frozenset[bytes] = frozenset(),
+) -> list[Comparison]:
+    comparisons = group_comparisons(rows)
+    assign_identities(comparisons, contents.get, lambda asked: asked & known)
+    return comparisons
+
+
+def test_the_same_content_on_two_commits_has_one_identity() -> None:
+    assert identity_of([row("c1", "1", "2")]) == identity_of([row("c2", "1", "2")])
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    one, two = row("c", "1", "2", b"a"), row("c", "3", "4", b"b")
+    assert identity_of([one, two]) == identity_of([two, one])
+
+
+def test_another_path_is_another_change() -> None:
+    assert identity_of([row("c", "1", "2", b"a")]) != identity_of([row("c", "1", "2", b"b")])
+
+
+def test_an_ordinary_commit_owns_all_its_rows() -> None:
+    (only,) = assigned([row("c", "1", "2")], {})
+    assert only.owned == {0: None}
+    assert only.identity is not None
+
+
+def test_a_merge_of_one_commit_is_a_view_of_it() -> None:
+    rows = [row("c", "1", "2"), row("m", "1", "2", parent=0), row("m", "3", "4", b"b.py", parent=1)]
+    commit, merge, other = assigned(rows, {})
+    assert merge.identity == commit.identity
+    assert other.owned == {}
+
+
+def test_a_merge_view_is_recognised_from_an_earlier_page() -> None:
+    rows = [row("m", "1", "2", parent=0), row("m", "3", "4", b"b.py", parent=1)]
+    known = frozenset([identity_of(rows[:1])])
+    assert assigned(rows, {}, known)[0].identity in known
+
+
+def test_a_clean_merge_owns_nothing() -> None:
+    rows = [row("m", "1", "5", parent=0), row("m", "2", "5", parent=1)]
+    contents = content("1", "5", hunk(3, 1)) | content("2", "5", hunk(9, 1))
+    assert all(comparison.owned == {} for comparison in assigned(rows, contents))
+
+
+def test_an_evil_merge_owns_the_lines_no_parent_has() -> None:
+    rows = [row("m", "1", "5", parent=0), row("m", "2", "5", parent=1)]
+    contents = content("1", "5", hunk(3, 1), hunk(20, 2)) | content("2", "5", hunk(20, 2))
+    first, second = assigned(rows, contents)
+    assert first.owned == {0: (2,)}
+    assert second.owned == {}
