@@ -88,8 +88,11 @@ def start(home: Path) -> Tree:
         start_new_session=True,
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n", (home / "logs" / "web.log").read_text()[-3000:]
-    process.stdout.close()
+    with process.stdout:
+        if process.stdout.readline() != "ready\n":
+            process.terminate()
+            process.wait(40)
+            pytest.fail((home / "logs" / "web.log").read_text()[-3000:])
     return Tree(home, port, process)
 
 
