@@ -17,7 +17,7 @@ from collectors.git import Shadow
 from collectors.objects import ObjectReader
 from collectors.paths import is_safe
 from collectors.policy import Policy, stricter
-from collectors.redact import find_secrets, redact
+from collectors.redact import find_secrets, mask, redact
 from collectors.values import (
     Commit,
     ContentChange,
@@ -26,6 +26,7 @@ from collectors.values import (
     GapReason,
     PathClass,
     RawChange,
+    Redaction,
     Signature,
 )
 
@@ -59,8 +60,11 @@ class HistoryPage:
         return classify_change(change, self._policy)
 
     def sides(self, pair: Pair) -> tuple[bytes | None, bytes | None]:
-        """The redacted text of both sides; None for a side that is absent or cannot be read."""
-        return self._redacted(pair[0]), self._redacted(pair[1])
+        """Both sides with secrets masked in place, so that the offsets and lines of hunks hold.
+
+        None for a side that is absent or cannot be read.
+        """
+        return self._masked(pair[0]), self._masked(pair[1])
 
     def hunk_sides(self, change: ContentChange) -> Iterable[tuple[bytes, bytes]]:
         """The redacted text of each hunk, before and after, in the order of `change.hunks`."""
@@ -79,19 +83,25 @@ class HistoryPage:
         content = self._reader.read(oid, limit=self._policy.max_blob_bytes)
         return content if isinstance(content, bytes) else None
 
-    def _redacted(self, oid: str | None) -> bytes | None:
+    def _masked(self, oid: str | None) -> bytes | None:
         content = self._original(oid)
-        return None if content is None else self._cut(oid, content, 0, len(content))
+        if content is None or oid is None:
+            return None
+        return mask(content, self._find_secrets(oid, content))
 
     def _cut(self, oid: str | None, content: bytes | None, start: int, end: int) -> bytes:
         if content is None or oid is None or start == end:
             return b""
-        assert self._reader is not None
         assert self._policy is not None
+        spans = self._find_secrets(oid, content)
+        return redact(content, spans, self._policy.redaction_key, start, end)[0]
+
+    def _find_secrets(self, oid: str, content: bytes) -> tuple[Redaction, ...]:
+        assert self._reader is not None
         spans = self._reader.spans.get(oid)
         if spans is None:
             spans = self._reader.spans[oid] = find_secrets(content)
-        return redact(content, spans, self._policy.redaction_key, start, end)[0]
+        return spans
 
 
 def classify_change(change: RawChange, policy: Policy) -> PathClass:

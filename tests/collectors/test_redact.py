@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from collectors.redact import find_secrets, redact
+from collectors.redact import find_secrets, mask, redact
 
 KEY = b"k" * 32
 MIXED = b"aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2dE4fG6hJ8"
@@ -114,6 +114,14 @@ def test_redacted_text_holds_no_more_secrets() -> None:
     text, touched = redact(content, find_secrets(content), KEY)
     assert len(touched) == len(SECRETS)
     assert find_secrets(text) == ()
+
+
+def test_masked_text_keeps_its_length_and_lines() -> None:
+    content = b"\r\n".join(b"".join(parts) for parts in SECRETS.values())
+    masked = mask(content, find_secrets(content))
+    assert len(masked) == len(content)
+    assert list(map(len, masked.split(b"\n"))) == list(map(len, content.split(b"\n")))
+    assert not any(parts[1] in masked for parts in SECRETS.values())
 
 
 def test_hostile_text_does_not_stall_it() -> None:
