@@ -19,6 +19,7 @@ from collectors.values import Document, Gap, GapReason, Redaction, Section, Segm
 MAX_SEGMENT_BYTES = 4096
 MAX_LIST_BYTES = 2000  # a longer list gives one segment per top-level item
 MAX_SEGMENTS = 10_000
+MAX_LINES = 40_000  # the parser takes 40 microseconds for the dearest lines, and grows faster than they
 MAX_HEADING_CHARS = 300
 
 _SUFFIXES = (b".md", b".markdown")
@@ -32,6 +33,7 @@ _INSTRUCTION_FOLDERS = (
     b".cursor/rules/",
     b".windsurf/rules/",
     b".clinerules/",
+    b".agents/",
     b".claude/",
     b".codex/",
     b".gemini/",
@@ -44,6 +46,7 @@ _INSTRUCTION_FOLDERS = (
     b".continue/rules/",
     b".kiro/steering/",
     b".openhands/microagents/",
+    b"prompts/",
 )
 
 _UTF8_BOM = b"\xef\xbb\xbf"
@@ -70,68 +73,73 @@ def is_instruction_file(path: bytes) -> bool:
 
 def read_document(path: bytes, oid: str, content: bytes, policy: Policy) -> Document:
     """The document's structure; what cannot be read gives a document with a gap and no segments."""
-    encoding, reason = _encoding(content, policy.max_blob_bytes)
-    if reason is not None:
-        gaps: tuple[Gap, ...] = (Gap(reason, path=path, oid=oid, detail=f"{len(content)} bytes"),)
-        sections: tuple[Section, ...] = ()
-        segments: tuple[Segment, ...] = ()
-    else:
-        reading = _Reading(content, len(_UTF8_BOM) if encoding == "utf-8-sig" else 0, policy)
-        segments, sections, left_out = reading.read()
-        gaps = ()
-        if left_out:
-            gaps = (Gap(GapReason.BUDGET, path=path, oid=oid, detail=f"{left_out} blocks"),)
+    lines = Lines(content, len(_UTF8_BOM) if content.startswith(_UTF8_BOM) else 0)
+    segments: tuple[Segment, ...] = ()
+    sections: tuple[Section, ...] = ()
+    why = _unreadable(lines, policy.max_blob_bytes)
+    if why is None:
+        reading = _Reading(lines, policy)
+        segments, sections = reading.read()
+        if reading.left_out:
+            why = (GapReason.BUDGET, f"{reading.left_out} blocks")
     return Document(
         path=path,
         oid=oid,
         size=len(content),
         sha256=sha256(content).digest(),
-        encoding=encoding,
+        encoding=("utf-8-sig" if lines.starts[0] else "utf-8") if segments or not why else "",
         is_instruction_file=is_instruction_file(path),
         sections=sections,
         segments=segments,
-        gaps=gaps,
+        gaps=(Gap(why[0], path=path, oid=oid, detail=why[1]),) if why else (),
     )
 
 
-def _encoding(content: bytes, max_bytes: int) -> tuple[str, GapReason | None]:
+def _unreadable(lines: Lines, max_bytes: int) -> tuple[GapReason, str] | None:
+    """Why it cannot be read, with a number; None where it can."""
+    content = lines.content
+    size = f"{len(content)} bytes"
     if len(content) > max_bytes:
-        return "", GapReason.OVERSIZE
+        return GapReason.OVERSIZE, size
     if content.startswith(_WIDE_BOMS):
-        return "", GapReason.UNSUPPORTED_ENCODING
+        return GapReason.UNSUPPORTED_ENCODING, size
     if b"\0" in content:
-        return "", GapReason.BINARY
+        return GapReason.BINARY, size
     try:
         content.decode("utf-8")
-    except UnicodeDecodeError:
-        return "", GapReason.UNSUPPORTED_ENCODING
-    return ("utf-8-sig" if content.startswith(_UTF8_BOM) else "utf-8"), None
+    except UnicodeDecodeError as error:
+        return GapReason.UNSUPPORTED_ENCODING, f"at byte {error.start}"
+    if len(lines) > MAX_LINES:
+        return GapReason.PARSER_LIMIT, f"{len(lines)} lines"
+    return None
 
 
 class _Reading:
     """One document being read: its lines, its secrets and what was found so far."""
 
-    def __init__(self, content: bytes, bom: int, policy: Policy) -> None:
-        self.content = content
+    def __init__(self, lines: Lines, policy: Policy) -> None:
+        self.content = lines.content
         self.key = policy.redaction_key
-        self.secrets = find_secrets(content)
-        self.lines = Lines(content, bom)
-        self.starts, self.ends = self.lines.starts, self.lines.ends
+        self.secrets = find_secrets(lines.content)
+        self.lines = lines
+        self.starts, self.ends = lines.starts, lines.ends
+        self.left_out = 0  # blocks that MAX_SEGMENTS left out, the last of them in part
 
-    def read(self) -> tuple[tuple[Segment, ...], tuple[Section, ...], int]:
-        """Segments, sections, and how many blocks the limit left out."""
+    def read(self) -> tuple[tuple[Segment, ...], tuple[Section, ...]]:
         segments: list[Segment] = []
         outline = Outline(self.lines)
         found = self._blocks()
         for index, block in enumerate(found):
-            if len(segments) >= MAX_SEGMENTS:
-                return tuple(segments[:MAX_SEGMENTS]), outline.close(), len(found) - index
             if block.kind == "heading":
                 outline.open(block.first, block.level, self._heading_text(block))
             elif not segments:
                 outline.open_preamble(block.first)
-            segments.extend(self._segments(block, outline.path))
-        return tuple(segments), outline.close(), 0
+            for segment in self._segments(block, outline.path):
+                if len(segments) == MAX_SEGMENTS:
+                    self.left_out = len(found) - index
+                    return tuple(segments), outline.close()
+                segments.append(segment)
+        return tuple(segments), outline.close()
 
     def _blocks(self) -> list[Block]:
         """All blocks in lines of the whole document, without blank lines around them."""

@@ -130,7 +130,7 @@ def _units(text: str, *, is_list: bool) -> Iterator[tuple[int, int, bool, bool]]
 def _stops(unit: str, mask: str) -> list[int]:
     """Where sentences end: at a stop outside brackets that is no abbreviation, or a hard break."""
     brackets = [(m.start(), 1 if m[0] in "([" else -1) for m in re.finditer(r"[()\[\]]", mask)]
-    stops = [match.end() for match in _BREAK.finditer(mask)]
+    stops = [match.end() for match in _BREAK.finditer(unit)]
     depth = at = 0
     for match in _STOP.finditer(mask):
         while at < len(brackets) and brackets[at][0] < match.start():

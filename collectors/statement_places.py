@@ -17,11 +17,12 @@ def _part_of_path(names: str) -> re.Pattern[str]:
 _SKIPPED_PATHS = _part_of_path(
     r"changes|changelogs?|history|news|release[-_ ]?notes?|releases|templates?|licen[cs]es?|copying"
     r"|code[-_ ]of[-_ ]conduct|cla|thanks|authors|node_modules|vendor|third[-_]party|fixtures?"
+    r"|blog|posts|announcements?"
 )
 _GUIDANCE_PATHS = _part_of_path(
     r"contributing|contribute|contributors?|development|developing|developers?|hacking|style"
     r"|conventions?|standards|architecture|design|adrs?|decisions?|rfcs?|specs?|agents|claude|gemini"
-    r"|copilot|cursor|rules|policy|policies|principles|testing|security|maintaining|maintainers?"
+    r"|copilot|cursor|rules|policy|policies|principles|testing|maintaining|maintainers?"
     r"|governance|coding|workflow|requirements|guidelines|katki|kurallar|mimari|gereksinimler"
 )
 _PLAN_PATHS = _part_of_path(r"roadmap|todo|plans?|backlog|future")

@@ -70,6 +70,9 @@ _SOFT = (
 _RELATIVE = r"(?<!\bthat )(?<!\bwhich )(?<!\bwho )(?<!\bwhat )(?<!\bif )(?<!\bwhether )"
 _PRONOUN = r"(?<!\byou )(?<!\bthis )(?<!\bit )(?<!\bthey )(?<!\band )(?<!\bwe )(?<!\bi )"
 _END = r"\W{0,3}$"
+_BARE = r"^(?:please,? )?"
+# An imperative, no participle: "never embed", but not "never referenced".
+_VERB = r"(?!mind\b)[a-z]{2,}\b(?:(?<!ed)|(?<=embed)|(?<=feed)|(?<=ceed)|(?<=shed))"
 
 RULES: tuple[Rule, ...] = (
     # Decisions
@@ -93,8 +96,9 @@ RULES: tuple[Rule, ...] = (
         DECISION,
         "we |team |all |use |adopt |keep |store |write |implement |introduce |replace |switch ",
         r"^(?:so |therefore,? )?(?:we|the team|all [a-z ]{2,40}) "
-        r"(?:will|shall|are going to|do not|don't|use|keep|adopt|choose|chose|select|selected|store"
-        r"|write|implement|accept|reject|follow|split|move|replace|switch|standardi[sz]e)\b",
+        r"(?:(?:will|shall)(?! (?:revisit|see|need|have to|discuss|explain|consider|look)\b)"
+        r"|are going to|do not|don't|use|keep|adopt|choose|chose|select|selected|store|write"
+        r"|implement|accept(?! that\b)|reject|follow|split|move|replace|switch|standardi[sz]e)\b",
         r"^(?:use|adopt|keep|store|write|implement|introduce|replace|switch to) [a-z`]",
     ),
     _rule(
@@ -126,8 +130,9 @@ RULES: tuple[Rule, ...] = (
         _RELATIVE + r"\b(?:must|shall)!?(?: not| never| always| also| only| first| still| all| both"
         r"| either| explicitly| therefore)? "
         r"(?!have been\b|have had\b|admit\b|confess\b|say\b|see\b|\w+ish\b)"
-        r"(?!(?:satisfy|follow|meet|have|use|implement|provide|support|know|handle)" + _END + r")"
-        r"[a-z]{2,}",
+        r"(?![a-z]+(?<!exist)(?<!fail)(?<!pass)(?<!match)(?<!agree)(?<!succeed)(?<!wait)(?<!differ)"
+        + _END
+        + r")[a-z]{2,}",
     ),
     _rule("en.rfc_word", "requirement", 80, ANYWHERE, "!", r"\b(?:should|shall|must)!"),
     _rule(
@@ -145,13 +150,12 @@ RULES: tuple[Rule, ...] = (
         60,
         GUIDANCE,
         "required|allowed|accepted| to ",
-        r"^(?!no |if |when |where |unless ).{2,200}"
-        r"\b(?:is|are) (?:strictly |always )?(?:required|not allowed|disallowed|not accepted)\b",
-        r"\b(?:all|every|each|any|new) [a-z `-]{2,40} (?:needs? to|has to|have to)\b",
+        r"^(?!no |if |when |where |unless |in case |once |as ).{2,200}"
+        + _RELATIVE
+        + r"\b(?:is|are) (?:strictly |always )?(?:required|not allowed|disallowed|not accepted)\b",
+        r"^(?:all|every|each|any|new) [a-z `-]{2,40} (?:needs? to|has to|have to)\b",
     ),
-    _rule(
-        "en.never", "requirement", 75, ANYWHERE, "never ", r"^(?:please )?never (?!mind\b)[a-z]{2,}"
-    ),
+    _rule("en.never", "requirement", 75, ANYWHERE, "never ", _BARE + r"never " + _VERB),
     _rule(
         "tr.must",
         "requirement",
@@ -166,8 +170,16 @@ RULES: tuple[Rule, ...] = (
         80,
         ANYWHERE,
         "zorun|şart|mecburi|gerek|yasak|izin verilmez",
-        r"\b(?:zorunlu(?:dur)?|zorunda(?:dir|yiz|siniz)?|şart(?:tir)?|mecburidir|gerekir|gereklidir"
-        r"|gerekmektedir|yasak(?:tir)?|izin verilmez)" + _END,
+        r"\b(?:zorunlu(?:dur)?|zorunda(?:dir|yiz|siniz)?|şart(?:tir)?|mecburidir|yasak(?:tir)?"
+        r"|izin verilmez)" + _END,
+    ),
+    _rule(
+        "tr.needed",
+        "requirement",
+        60,
+        GUIDANCE,
+        "gerek",
+        r"\b(?:gerekir|gereklidir|gerekmektedir)" + _END,
     ),
     _rule(
         "tr.never",
@@ -179,7 +191,7 @@ RULES: tuple[Rule, ...] = (
         + _END,
     ),
     # Conventions
-    _rule("en.always", "convention", 70, ANYWHERE, "always ", r"^(?:please )?always [a-z]{2,}"),
+    _rule("en.always", "convention", 70, ANYWHERE, "always ", _BARE + r"always " + _VERB),
     _rule(
         "en.do_not",
         "convention",
@@ -232,8 +244,11 @@ RULES: tuple[Rule, ...] = (
         _RELATIVE
         + _PRONOUN
         + r"(?<!^)\bshould(?: not| never| always| also| only| generally)? "
-        + r"(?!(?:now|see|work|look|suffice|help|have|get|take|give|just|already|survive|be able"
-        + r"|continue|expect)\b)[a-z]{2,}",
+        + r"(?!(?:now|see|work|look|suffice|help|have|get|take|give|just|already|survive"
+        + r"|continue|expect|trigger|be (?:able|enough|sufficient|fine|ok|obvious|noted|possible"
+        + r"|familiar|aware))\b)(?![a-z]+"
+        + _END
+        + r")[a-z]{2,}",
         r"\byou should (?:always|never|not)\b",
     ),
     _rule(
@@ -290,32 +305,4 @@ RULES: tuple[Rule, ...] = (
         "öner",
         r"\b(?:öneriyoruz|öneriyorum|önerilmektedir)" + _END,
     ),
-)
-
-# A sentence that leans on another one or on an example says no rule by itself.
-NOT_STANDING_ALONE = re.compile(
-    r"^\W{0,6}(?:"
-    r"(?:it|they|he|she|which|there|here|those|these) "
-    r"|(?:this|that) (?:must|should|shall|is|was|will|can|may|does|did|has|means)\b"
-    r"|(?:must|should|shall|otherwise|for (?:example|instance)|e\.g|imagine|suppose|let's|but|and"
-    r"|or|so|then|because|i|maybe|perhaps|consider|considering|same|also|see|worth)\b"
-    r"|in this (?:case|example)\b|note that this\b"
-    r"|(?:örneğin|mesela|aksi (?:halde|takdirde)|ama|fakat|ve|bu yüzden|bu durumda|o zaman)\b)"
-)
-
-QUESTION = re.compile(
-    r"\?\W{0,3}$|^\W{0,3}(?:should|shall|must) (?:we|i|it|this|the)\b"
-    r"|\b(?:whether|how|why|what) [\w ]{1,40} (?:should|must)\b"
-)
-
-# Text that speaks to an AI rather than to the people of the project.
-INSTRUCTION_LIKE = re.compile(
-    r"\b(?:ignore|disregard|forget)\b[^.]{0,30}\b(?:instructions?|prompts?|rules)\b"
-    r"|\byou are an? [\w -]{0,40}\b(?:ai|assistant|agent|expert|llm|model|engineer|developer)\b"
-    r"|\b(?:ai|llms?|agents?|assistants?|copilot|claude|chatgpt|gpt|gemini|cursor|codex)"
-    r"(?: (?:agents?|assistants?|models?|tools?))? "
-    r"(?:must|should|shall|will|may|can|has to|have to)\b"
-    r"|\b(?:as an ai|language model|system prompt|do not tell the user|tell the user|coding agents?"
-    r"|ai (?:agents?|assistants?)|the user's (?:request|prompt|message))\b"
-    r"|\b(?:yapay zek[aâ]|önceki (?:talimatlar|yönergeler)|kullaniciya söyleme|dil modeli)"
 )

@@ -5,16 +5,18 @@ Everything here is by rule and favours precision: what is unsure is left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.sentences import Sentence, sentences
+from collectors.statement_doubts import (
+    INSTRUCTION_LIKE,
+    NOT_STANDING_ALONE,
+    PLACEHOLDER,
+    QUESTION,
+)
 from collectors.statement_places import Place, Places
 from collectors.statement_rules import (
     EXTRACTOR_REVISION,
-    INSTRUCTION_LIKE,
-    NOT_STANDING_ALONE,
-    QUESTION,
     RULES,
     Rule,
     Where,
@@ -27,11 +29,7 @@ __all__ = ["EXTRACTOR_REVISION", "find_statements"]
 
 MAX_STATEMENTS = 20
 MIN_CHARS, MAX_CHARS = 20, 400
-MIN_WORDS = 4
-
-_PLACEHOLDER = re.compile(
-    r"\{[^{}`]{2,80}\}|\[(?:insert|your|name|describe|todo)\b|\bTODO\b|\bTBD\b"
-)
+MIN_WORDS = 3
 
 
 def find_statements(document: Document) -> list[Statement]:
@@ -113,7 +111,7 @@ def _rule_for(sentence: Sentence, place: Place) -> Rule | None:
         and (rule.where is not Where.DECISION or place.is_decision)
         and rule.matches(text)
     ]
-    if not matching or len(text.split()) < MIN_WORDS or _PLACEHOLDER.search(sentence.mask):
+    if not matching or len(text.split()) < MIN_WORDS or PLACEHOLDER.search(sentence.mask):
         return None
     if NOT_STANDING_ALONE.search(text) or QUESTION.search(text):
         return None

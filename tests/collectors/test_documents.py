@@ -16,7 +16,7 @@ from collectors.documents import (
     read_document,
 )
 from collectors.policy import Policy
-from collectors.values import Document, GapReason
+from collectors.values import Document, GapReason, Section, Segment
 
 POLICY = Policy(redaction_key=b"k" * 32)
 
@@ -84,7 +84,8 @@ def test_segments_do_not_overlap_and_leave_out_only_blanks(content: bytes) -> No
 @pytest.mark.parametrize("content", ODD_DOCUMENTS.values(), ids=ODD_DOCUMENTS)
 def test_lines_agree_with_an_independent_counter(content: bytes) -> None:
     document = _read(content)
-    for part in (*document.segments, *document.sections):
+    parts: list[Segment | Section] = [*document.segments, *document.sections]
+    for part in parts:
         assert part.first_line == _lines_before(content, part.start) + 1
         assert part.last_line == _lines_before(content, part.end) + 1
 
@@ -197,6 +198,7 @@ def test_a_split_block_says_that_it_goes_on() -> None:
         ("kırmızı".encode("iso8859-9"), GapReason.UNSUPPORTED_ENCODING),
         (b"text\0more", GapReason.BINARY),
         (b"x" * (POLICY.max_blob_bytes + 1), GapReason.OVERSIZE),
+        (b"- x\n" * 40_001, GapReason.PARSER_LIMIT),
     ],
 )
 def test_what_cannot_be_read_is_a_gap(content: bytes, reason: GapReason) -> None:
@@ -205,8 +207,9 @@ def test_what_cannot_be_read_is_a_gap(content: bytes, reason: GapReason) -> None
     assert document.segments == () == document.sections
 
 
-def test_blocks_over_the_limit_are_a_gap_with_their_number() -> None:
-    document = _read(b"#\n" * 10_003)
+@pytest.mark.parametrize("content", [b"#\n" * 10_003, b"- x\n" * 10_003 + b"#\n" * 2])
+def test_blocks_over_the_limit_are_a_gap_with_their_number(content: bytes) -> None:
+    document = _read(content)
     assert len(document.segments) == 10_000
     assert [(gap.reason, gap.detail) for gap in document.gaps] == [(GapReason.BUDGET, "3 blocks")]
 
