@@ -222,21 +222,10 @@ def preview_lines(preview: Preview) -> list[str]:
             f"  documents  {count_of(documents['eligible'], 'Markdown file')}; "
             f"{documents['other_text_formats_not_read']:,} in other text formats, not read"
         )
-    lines += [
-        "",
-        *_rule_lines(
-            preview.rules, "include", "Read: tracked files by the rule that decides, with examples"
-        ),
-        "",
-    ]
-    lines += [
-        *_rule_lines(
-            preview.rules,
-            "exclude",
-            "Not read: paths are recorded, with the reason; contents are not",
-        ),
-        "",
-    ]
+    lines += ["", "Read: tracked files by the rule that decides, with examples"]
+    lines += _rule_lines(preview.rules, "include")
+    lines += ["", "Not read: paths are recorded, with the reason; contents are not"]
+    lines += [*_rule_lines(preview.rules, "exclude"), ""]
     lines.append(
         f"It takes about {in_time(preview.seconds)} and about {in_bytes(preview.size)} of database."
         " Nothing under the folder is changed."
