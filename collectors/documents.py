@@ -19,7 +19,7 @@ from collectors.values import Document, Gap, GapReason, Redaction, Section, Segm
 MAX_SEGMENT_BYTES = 4096
 MAX_LIST_BYTES = 2000  # a longer list gives one segment per top-level item
 MAX_SEGMENTS = 10_000
-MAX_LINES = 40_000  # the parser takes 40 microseconds for the dearest lines, and grows faster than they
+MAX_LINES = 40_000  # the dearest lines cost the parser 40 microseconds each, and then more
 MAX_HEADING_CHARS = 300
 
 _SUFFIXES = (b".md", b".markdown")
