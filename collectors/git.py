@@ -22,12 +22,11 @@ from typing import Self
 
 from git import Git
 
+from collectors.comparisons import Comparison, compare_pairs
 from collectors.environment import SETTINGS, VARIABLES
-from collectors.errors import GitFailedError
 from collectors.objects import ObjectReader
 from collectors.paths import is_safe, read_regular, read_worktree_file
-from collectors.process import Child
-from collectors.raw import RENAME_LIMIT, Comparison, Pair, read_comparison
+from collectors.process import Child, checked_oid
 from collectors.repository import (
     Head,
     Refused,
@@ -37,7 +36,7 @@ from collectors.repository import (
     open_repository,
     read_head,
 )
-from collectors.values import Gap, GapReason
+from collectors.values import GapReason
 
 __all__ = [
     "Comparison",
@@ -144,7 +143,8 @@ class Shadow:
 
     def count(self, head: str, exclude: Iterable[str] = ()) -> int:
         with self._walk(["--count"], head, exclude) as child:
-            return int(next(child.tokens(b"\n")))
+            (line,) = child.tokens(b"\n")  # all of them: only then is git known to have ended well
+            return int(line)
 
     def rev_list(self, head: str, exclude: Iterable[str] = ()) -> Iterator[str]:
         """Commits reachable from `head` but not from `exclude`, parents before children."""
@@ -161,33 +161,11 @@ class Shadow:
         Pairs of one commit must follow one another in the order of its parents: their places
         become `parent_index`. What cannot be compared is an empty comparison with a gap.
         """
-        waiting = _number(pairs)
-        boundary = set(self._boundary)
-        while waiting:
-            done = 0
-            fed = []
-            for pair in waiting:
-                if pair.commit in boundary:
-                    break
-                fed.append(pair)
-            try:
-                for comparison in self._compare(fed):
-                    done += 1
-                    yield comparison
-            except GitFailedError as error:
-                if error.retryable:
-                    raise
-                yield self._compare_alone(fed[done])
-                done += 1
-            else:
-                if len(fed) < len(waiting):
-                    yield _uncompared(waiting[done], GapReason.SHALLOW_BOUNDARY)
-                    done += 1
-            del waiting[:done]
+        return compare_pairs(self._feed, pairs, set(self._boundary))
 
     def tree(self, commit: str) -> Iterator[TreeEntry]:
         command = ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options"]
-        with self._start([*command, self._checked(commit)]) as child:
+        with self._start([*command, checked_oid(commit)]) as child:
             for record in child.tokens(b"\0"):
                 head, path = record.split(b"\t", 1)
                 mode, kind, oid, size = head.decode("ascii").split()
@@ -201,69 +179,24 @@ class Shadow:
                 )
 
     def objects(self, cache_bytes: int = 64 << 20) -> ObjectReader:
-        return ObjectReader(
-            lambda command: self._start(command, feed=True),
-            self.repository.object_format,
-            cache_bytes,
-        )
+        return ObjectReader(self._feed, self.repository.object_format, cache_bytes)
 
     def _start(self, arguments: Sequence[str], *, feed: bool = False) -> Child:
         return _start(arguments, self._folder, feed=feed)
 
-    def _checked(self, oid: str) -> str:
-        if as_oid(oid.encode(), self.repository) != oid:
-            raise ValueError("not a full object id")
-        return oid
+    def _feed(self, arguments: Sequence[str]) -> Child:
+        return self._start(arguments, feed=True)
 
     def _walk(self, options: list[str], head: str, exclude: Iterable[str]) -> Child:
-        lines = [self._checked(head)]
-        excluded = [self._checked(oid) for oid in exclude]
+        lines = [checked_oid(head)]
+        excluded = [checked_oid(oid) for oid in exclude]
         if excluded:
             # A rewritten history may have lost them, and git dies of an id it cannot find.
             with self.objects() as reader:
                 lines += [f"^{oid}" for oid, size in reader.sizes(excluded).items() if size]
-        child = self._start(["rev-list", *options, "--stdin"], feed=True)
+        child = self._feed(["rev-list", *options, "--stdin"])
         child.write(("\n".join(lines) + "\n").encode("ascii"))
         return child
-
-    def _compare(self, pairs: list[Pair], renames: str = "-M") -> Iterator[Comparison]:
-        if not pairs:
-            return
-        command = [
-            "diff-tree", "--stdin", "--always", "-r", "--raw", "-z", "--root", renames,
-            f"-l{RENAME_LIMIT}", "--no-abbrev", "--no-ext-diff", "--no-textconv",
-            "--ignore-submodules=none", "--no-color",
-        ]  # fmt: skip
-        with self._start(command, feed=True) as child:
-            child.write("".join(self._as_line(pair) for pair in pairs).encode("ascii"))
-            tokens = child.tokens(b"\0")
-            header: bytes | None = next(tokens, None)
-            for pair in pairs:
-                if header is None or header.decode("ascii", "replace") != pair.commit:
-                    raise GitFailedError("diff-tree", 0)
-                comparison, header = read_comparison(pair, tokens)
-                yield comparison
-
-    def _compare_alone(self, pair: Pair) -> Comparison:
-        """The pair that stopped git, or the one before it, whose rows were not yet known as all.
-
-        Renames read blobs, so one missing blob can stop it: then without renames.
-        """
-        for renames, detail in (("-M", ""), ("--no-renames", "renames not detected")):
-            try:
-                (comparison,) = self._compare([pair], renames)
-            except GitFailedError as error:
-                if error.retryable:
-                    raise
-            else:
-                gaps = [Gap(GapReason.MISSING_OBJECT, commit_oid=pair.commit, detail=detail)]
-                return comparison._replace(gaps=comparison.gaps + (gaps if detail else []))
-        return _uncompared(pair, GapReason.MISSING_OBJECT)
-
-    def _as_line(self, pair: Pair) -> str:
-        if pair.parent is None:
-            return f"{self._checked(pair.commit)}\n"
-        return f"{self._checked(pair.commit)} {self._checked(pair.parent)}\n"
 
     def _read_boundary(self) -> list[str]:
         content = read_regular(self.repository.common_dir, b"shallow", _SHALLOW_LIMIT)
@@ -288,21 +221,6 @@ class Shadow:
             is_wanted = folder.name == "pack" or re.fullmatch(r"[0-9a-f]{2}", folder.name)
             if is_wanted and folder.is_dir() and not folder.is_symlink():
                 (objects / folder.name).symlink_to(folder)
-
-
-def _number(pairs: Iterable[tuple[str, str | None]]) -> list[Pair]:
-    numbered: list[Pair] = []
-    for commit, parent in pairs:
-        index = -1 if parent is None else 0
-        if parent is not None and numbered and numbered[-1].commit == commit:
-            index = numbered[-1].parent_index + 1
-        numbered.append(Pair(commit, parent, index))
-    return numbered
-
-
-def _uncompared(pair: Pair, reason: GapReason) -> Comparison:
-    gap = Gap(reason, oid=pair.parent, commit_oid=pair.commit)
-    return Comparison(pair.commit, pair.parent, [], [gap])
 
 
 @cache

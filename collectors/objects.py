@@ -7,17 +7,15 @@ evidence. Content is kept in a bounded cache: one commit's after side is the nex
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
 from collectors.errors import GitFailedError
-from collectors.process import Child
+from collectors.process import Child, checked_oid
 from collectors.values import Gap, GapReason, Redaction
 
-_OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BATCH_BYTES = 32 << 20  # what one prefetch may hold at a time
 _SIZES_KEPT = 200_000
 
@@ -175,8 +173,4 @@ class ObjectReader:
 
 
 def _as_lines(oids: Sequence[str]) -> bytes:
-    """git resolves whatever it is fed; only full ids may pass."""
-    for oid in oids:
-        if not _OID.fullmatch(oid):
-            raise ValueError("not a full object id")
-    return ("\n".join(oids) + "\n").encode("ascii")
+    return "".join(checked_oid(oid) + "\n" for oid in oids).encode("ascii")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import selectors
 import signal
 import time
@@ -19,8 +20,16 @@ from typing import Self
 
 from collectors.errors import DeadlineExceededError, GitFailedError
 
+_OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _READ_BYTES = 1 << 18
 _PIPE_BYTES = 1 << 20
+
+
+def checked_oid(oid: str) -> str:
+    """git resolves whatever it is fed, options and expressions included: only full ids may pass."""
+    if not _OID.fullmatch(oid):
+        raise ValueError("not a full object id")
+    return oid
 
 
 class Child:
