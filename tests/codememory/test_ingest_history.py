@@ -1,0 +1,172 @@
+"""History becomes rows that equal Git's own, once, whatever is collected again or interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from codememory import runs
+from codememory.collect_history import history_batches
+from codememory.models import (
+    ContentChange,
+    FileChange,
+    GapRecord,
+    GitCommit,
+    LogicalChange,
+    OwnedModel,
+    RefSnapshot,
+    Run,
+    SearchEntry,
+)
+from codememory.projects import primary_worktree, register_project
+from tests.collected import collect, collect_source
+from tests.repos import RepoBuilder, make_tangled_repository, stamp
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def fingerprint() -> dict[str, int]:
+    """Count the rows of every owned table but runs."""
+    return {
+        model.__name__: model.objects.count()
+        for model in OwnedModel.__subclasses__()
+        if model is not Run
+    }
+
+
+def test_commits_and_rows_equal_gits_own(tmp_path: Path) -> None:
+    repo = make_tangled_repository(tmp_path / "r")
+    collect(repo, ("git",))
+    assert GitCommit.objects.count() == int(repo.git("rev-list", "--count", "HEAD"))
+    assert FileChange.objects.count() == repo.raw_rows()
+
+
+def test_the_subject_is_not_touched(tmp_path: Path) -> None:
+    repo = make_tangled_repository(tmp_path / "r")
+    before = stamp(repo.root)
+    collect(repo)
+    assert stamp(repo.root) == before
+
+
+def test_collecting_again_adds_no_row(tmp_path: Path) -> None:
+    repo = make_tangled_repository(tmp_path / "r")
+    project = collect(repo)
+    before = fingerprint()
+    collect_source(project, "git")
+    collect_source(project, "documents")
+    assert fingerprint() == before
+
+
+def test_a_new_commit_adds_only_itself(tmp_path: Path) -> None:
+    repo = make_tangled_repository(tmp_path / "r")
+    project = collect(repo, ("git",))
+    commits = GitCommit.objects.count()
+    repo.write("src/new.py", "x = 1\n")
+    head = repo.commit()
+    run = collect_source(project, "git")
+    assert (run.done, run.total) == (1, 1)
+    assert GitCommit.objects.count() == commits + 1
+    assert RefSnapshot.objects.filter(head_oid=head).exists()
+
+
+def test_an_excluded_file_keeps_its_row_and_ids_and_nothing_else(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("node_modules/x.js", "let needle = 1\n")
+    repo.commit()
+    collect(repo, ("git",))
+    row = FileChange.objects.get()
+    assert row.path_class == "EXCLUDED"
+    assert row.content_change is None
+    assert row.unread_new_oid == repo.blob("node_modules/x.js")
+
+
+def test_hunks_hold_ranges_and_digests_of_the_original_bytes(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("a.py", "one\ntwo\nthree\n")
+    repo.commit()
+    repo.write("a.py", "one\nTWO and\nthree\n")
+    repo.commit()
+    collect(repo, ("git",))
+    (hunk,) = ContentChange.objects.exclude(old_oid=None).get().hunks()
+    assert (hunk.old_line, hunk.old_lines, hunk.new_line, hunk.new_lines) == (2, 1, 2, 1)
+    assert (hunk.new_start, hunk.new_end) == (4, 12)
+    assert hunk.new_sha256 == hashlib.sha256(b"TWO and\n").digest()
+
+
+def test_a_merge_of_one_commit_adds_no_logical_change(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("a.py", "one\n")
+    repo.commit()
+    repo.branch("side")
+    repo.write("b.py", "two\n")
+    side = repo.commit()
+    repo.checkout("main")
+    repo.write("c.py", "three\n")
+    repo.commit()
+    merge = repo.merge("side")
+    collect(repo, ("git",))
+    assert LogicalChange.objects.count() == 3
+    shown = FileChange.objects.filter(new_path__raw=b"b.py").order_by("commit_id")
+    assert {row.logical_change_id for row in shown} == {shown[0].logical_change_id}
+    assert [row.commit.oid for row in shown] == [side, merge]
+
+
+def test_a_cut_off_run_continues_where_it_was_and_ends_with_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codememory.collect_history.PAGE_COMMITS", 2)
+    repo = make_tangled_repository(tmp_path / "r")
+    project, _ = register_project(repo.root)
+    run = runs.request_run(primary_worktree(project), "git", 1, None)
+    claim = runs.claim_run(run.pk)
+    assert claim is not None
+    batches = history_batches(claim)
+    for _ in range(2):  # the beginning and one page
+        next(batches)
+    batches.close()
+    runs.yield_run(claim)
+    assert 0 < GitCommit.objects.count() < 7
+    finished = collect_source(project, "git")
+    assert finished.pk == run.pk
+    assert FileChange.objects.count() == repo.raw_rows()
+    assert SearchEntry.objects.count() == LogicalChange.objects.count()
+
+
+def test_a_rewritten_history_keeps_the_old_rows_and_says_which_are_unreachable(
+    tmp_path: Path,
+) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("a.py", "one\n")
+    first = repo.commit()
+    repo.write("a.py", "two\n")
+    lost = repo.commit()
+    project = collect(repo, ("git",))
+    repo.git("reset", "-q", "--hard", first)
+    repo.write("a.py", "three\n")
+    head = repo.commit()
+    collect_source(project, "git")
+    snapshot = RefSnapshot.objects.get(head_oid=head)
+    assert snapshot.reachable == 2
+    assert snapshot.unreachable == [GitCommit.objects.get(oid=lost).pk]
+
+
+def test_an_unborn_head_is_a_gap_not_a_failure(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    collect(repo, ("git",))
+    assert [gap.reason for gap in GapRecord.objects.all()] == ["UNBORN_HEAD"]
+
+
+def test_a_missing_blob_is_a_gap_and_the_rest_is_read(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("a.py", "one\n")
+    repo.write("b.py", "two\n")
+    repo.commit()
+    repo.drop(repo.blob("a.py"))
+    collect(repo, ("git",))
+    assert [gap.reason for gap in GapRecord.objects.all()] == ["MISSING_OBJECT"]
+    classes = ContentChange.objects.values_list("content_class", flat=True).order_by(
+        "content_class"
+    )
+    assert list(classes) == ["TEXT", "UNREAD"]
