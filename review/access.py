@@ -58,8 +58,7 @@ def project_page(view: View) -> Callable[..., HttpResponse]:
         project = Project.objects.filter(slug=slug).first()
         role = role_in(request.user, project) if project else None
         if project is None or role is None:
-            if project:
-                _record_refusal(request, project, "not a member")
+            _record_refusal(request, project, "not a member" if project else "no such project")
             raise Http404
         return view(request, Visit(project, signed_in(request), role), **kwargs)
 
@@ -73,12 +72,13 @@ def require_decider(request: HttpRequest, visit: Visit) -> None:
         raise PermissionDenied
 
 
-def _record_refusal(request: HttpRequest, project: Project, reason: str) -> None:
+def _record_refusal(request: HttpRequest, project: Project | None, reason: str) -> None:
+    """Write it down, for an absent project too: the time an answer takes tells nothing either."""
     audit.record(
         "access.refused",
-        scope=project.scope,
+        scope=project.scope if project else None,
         actor=actor_of(signed_in(request)),
-        subject=f"project {project.pk}",
+        subject=f"project {project.pk}" if project else "",
         reason=reason,
         method=request.method,
     )

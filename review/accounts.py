@@ -41,7 +41,7 @@ class SignIn(LoginView):
         return answer
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        known = User.objects.filter(username=form.data.get("username", "")[:150]).first()
+        known = User.objects.filter(username=form.cleaned_data.get("username", "")).first()
         # An unknown name may be a password typed into the wrong field: it is not written down.
         subject = f"user {known.pk}" if known else "unknown user"
         audit.record("sign-in.failed", subject=subject, address=self.request.META["REMOTE_ADDR"])
@@ -61,8 +61,6 @@ def pause_sign_in(
     """Answer while too many failures pause sign-in (named by AXES_LOCKOUT_CALLABLE)."""
     del response, credentials  # what the page says is the same as for every failure
     form = SignInForm(request, data=request.POST)
-    form.errors.clear()
-    form.add_error(None, form.error_messages["invalid_login"])
     answer = render(request, "registration/login.html", {"form": form}, status=429)
     answer["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME * 3600))
     return answer

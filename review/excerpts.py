@@ -63,12 +63,13 @@ def _offset(segment: EvidenceSegment, content: bytes, byte: int, *, is_end: bool
     for span in sorted(segment.redactions, key=lambda span: int(span["start"])):
         if byte <= span["start"]:
             break
-        marker = _MARKER.match(content, span["start"] - segment.byte_start + drift)
+        at = max(span["start"], segment.byte_start) - segment.byte_start + drift
+        marker = _MARKER.match(content, at)
         if marker is None:
             break
         if byte < span["end"]:
             return marker.end() if is_end else marker.start()
-        drift += len(marker.group()) - (span["end"] - span["start"])
+        drift = marker.end() - (span["end"] - segment.byte_start)
     return min(max(byte - segment.byte_start + drift, 0), len(content))
 
 

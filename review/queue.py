@@ -105,6 +105,8 @@ def candidates_in(project: Project, filters: Filters) -> QuerySet[Candidate]:
         found = found.filter(modality=filters.modality)
     for word in filters.q.split():
         found = found.filter(statement__icontains=word)
+    if filters.state != "any":
+        return found.order_by("id")  # by the index of the queue
     return found.annotate(rank=_rank()).order_by("rank", "id")
 
 
@@ -113,12 +115,11 @@ def page_of(project: Project, filters: Filters, after: str) -> Page:
     found = candidates_in(project, filters)
     total, before, rest = found.count(), 0, found
     if after:
-        rank, number = map(int, after.split("."))
-        beyond = Q(rank__gt=rank) | Q(rank=rank, id__gt=number)
+        beyond = _beyond(filters, *map(int, after.split(".")))
         before, rest = found.exclude(beyond).count(), found.filter(beyond)
     candidates = list(rest[: PAGE_SIZE + 1])
     shown = candidates[:PAGE_SIZE]
-    key = f"{shown[-1].rank}.{shown[-1].pk}" if len(candidates) > PAGE_SIZE else None  # type: ignore[attr-defined]
+    key = f"{_rank_of(shown[-1])}.{shown[-1].pk}" if len(candidates) > PAGE_SIZE else None
     return Page(shown, before, total, filters.query(after=key) if key else None)
 
 
@@ -126,14 +127,9 @@ def neighbours(
     project: Project, filters: Filters, candidate: Candidate
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the candidates before and after this one in the queue, whether it is in it or not."""
-    found = candidates_in(project, filters)
-    if filters.state == "any":
-        rank = 0 if candidate.state == CandidateState.PENDING else 1
-    else:  # all have one rank, and a candidate just decided on keeps its place among them
-        rank = 0 if filters.state == "pending" else 1
-    earlier = found.filter(Q(rank__lt=rank) | Q(rank=rank, id__lt=candidate.pk))
-    later = found.filter(Q(rank__gt=rank) | Q(rank=rank, id__gt=candidate.pk))
-    return earlier.reverse().first(), later.first()
+    found = candidates_in(project, filters).exclude(pk=candidate.pk)
+    beyond = _beyond(filters, _rank_of(candidate), candidate.pk)
+    return found.exclude(beyond).reverse().first(), found.filter(beyond).first()
 
 
 def next_open(project: Project, filters: Filters, decided: Candidate) -> Candidate | None:
@@ -159,6 +155,17 @@ def progress(project: Project) -> Progress:
     )
     pending = Candidate.objects.filter(scope_id=project.scope_id, state=CandidateState.PENDING)
     return Progress(decided.count() - taken_back.count(), pending.count())
+
+
+def _beyond(filters: Filters, rank: int, number: int) -> Q:
+    """What comes after a key; among candidates of one state the number alone says it."""
+    if filters.state != "any":
+        return Q(id__gt=number)
+    return Q(rank__gt=rank) | Q(rank=rank, id__gt=number)
+
+
+def _rank_of(candidate: Candidate) -> int:
+    return 0 if candidate.state == CandidateState.PENDING else 1
 
 
 def _rank() -> Case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -107,6 +108,18 @@ def test_after_five_failures_sign_in_pauses(name: str) -> None:
     answer = client.post(LOGIN, {"username": name, "password": PASSWORD})
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "900")
     assert SIGN_IN_FAILED in answer.content.decode()
+
+
+def test_a_name_that_no_database_can_hold_fails_like_any_other() -> None:
+    answer = Client().post(LOGIN, {"username": "a\0b", "password": "x"})
+    assert (answer.status_code, SIGN_IN_FAILED in answer.content.decode()) == (401, True)
+
+
+def test_a_pause_counts_no_further_tries() -> None:
+    client = Client()
+    for _ in range(7):
+        sign_in(client, "nobody", "wrong")
+    assert AccessAttempt.objects.get().failures_since_start <= 7
 
 
 def test_sign_in_is_audited_both_ways() -> None:

@@ -99,6 +99,16 @@ def test_what_is_open_comes_first_among_all(alice: User, project: Project) -> No
     assert text.index("Still open today.") < text.index("Decided long ago.")
 
 
+def test_a_decided_candidate_keeps_its_place_between_its_neighbours(
+    alice: User, project: Project
+) -> None:
+    made = [make_candidate(project, f"Rule number {n}.", path=b"%d.md" % n) for n in range(3)]
+    Candidate.objects.filter(pk=made[1].pk).update(state="REJECTED")
+    text = page(alice, f"/projects/payments-api/candidates/{made[1].pk}/")
+    assert f'candidates/{made[0].pk}/" aria-keyshortcuts="k"' in text
+    assert f'candidates/{made[2].pk}/" aria-keyshortcuts="j"' in text
+
+
 def test_a_reader_of_nothing_learns_nothing(bob: User, candidate: Candidate) -> None:
     client = signed_in(bob)
     foreign, absent = client.get(QUEUE), client.get("/projects/nowhere/review/")
