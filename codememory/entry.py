@@ -118,12 +118,15 @@ def bring_up_to_date() -> None:
         return
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        # A crash may take the last migrations with it, whole: they would only run again.
+        cursor.execute("SET synchronous_commit = off")
         try:
             if _is_behind():
                 print("codememory: preparing the database", file=sys.stderr, flush=True)
                 call_command("migrate", verbosity=0, interactive=False, stdout=sys.stderr)
                 call_command("createcachetable", verbosity=0, stdout=sys.stderr)
         finally:
+            cursor.execute("RESET synchronous_commit")
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
 
 

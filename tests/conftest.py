@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,8 @@ HOMES = Path("/tmp")  # noqa: S108 -- short, because a socket's address must be
 PREFIX = f"codememory-test-{os.getuid()}-"
 SERVER: list[database.Lease] = []
 
+if "codememory.settings" in sys.modules and not IS_WORKER:
+    raise pytest.UsageError("the settings were read too early: unset DJANGO_SETTINGS_MODULE")
 if not IS_WORKER:  # parallel workers inherit these
     os.environ["CODEMEMORY_HOME"] = str(HOMES / f"{PREFIX}{os.getpid()}")
     os.environ["SECRET_KEY"] = "only-for-tests-" + "0" * 50
