@@ -75,9 +75,15 @@ def gap_counts(scope_id: int, source: str) -> list[dict[str, Any]]:
         GapRecord.objects.filter(scope_id=scope_id, source=source)
         .values("reason")
         .annotate(count=Count("pk"))
-        .order_by("-count", "reason")
     )
-    return [{"reason": row["reason"], "count": row["count"]} for row in rows]
+    counts = {row["reason"]: row["count"] for row in rows}
+    if source == SourceKind.GIT:
+        # A path that is never read leaves its rows behind, not a gap record for each of them.
+        unread = FileChange.objects.filter(scope_id=scope_id, content_change=None)
+        for reason, count in unread.values_list("path_class").annotate(n=Count("pk")):
+            counts[reason] = counts.get(reason, 0) + count
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [{"reason": reason, "count": count} for reason, count in ranked]
 
 
 def _last_run(checkout: Checkout, source: str) -> Run | None:
