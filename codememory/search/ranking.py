@@ -48,6 +48,7 @@ TEXT_FIELDS: Final = _read("text")
 
 # An impact is kept as the square root in steps of 1/2048: a step is 1 % of an impact of .01 and
 # 0.1 % of an impact of 1, and the largest that fits a smallint is 255.9.
+ENTRY_TERMS: Final = 1_000  # of a larger entry only the strongest: its arrays stay on one page
 QUANTUM: Final = 2048
 QUANTISED_LIMIT: Final = 32_767
 
@@ -65,7 +66,9 @@ def impacts(
         factor = field.weight / (1.0 - field.length + field.length * length)
         for term, count in terms.items():
             total[term] = total.get(term, 0.0) + factor * count
-    return total
+    if len(total) <= ENTRY_TERMS:
+        return total
+    return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:ENTRY_TERMS])
 
 
 def quantise(impact: float) -> int:
