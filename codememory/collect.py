@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from django.db import InterfaceError, OperationalError, connection
@@ -40,7 +40,8 @@ class UpLock:
             cursor.execute("SELECT pg_try_advisory_lock(%s)", [UP_LOCK])
             is_taken = bool(cursor.fetchone()[0])
         if not is_taken:
-            self.release()
+            self._connection.close()
+            self._connection = None
         return is_taken
 
     def keep(self) -> None:
@@ -56,9 +57,13 @@ class UpLock:
             self.take()
 
     def release(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._connection is None:
+            return
+        with suppress(OperationalError, InterfaceError), self._connection.cursor() as cursor:
+            # The server would notice a closed connection only a moment later.
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [UP_LOCK])
+        self._connection.close()
+        self._connection = None
 
 
 def is_up_running() -> bool:

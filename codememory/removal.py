@@ -48,6 +48,7 @@ def remove_project(project: Project) -> dict[str, int]:
             cursor.execute(f'DELETE FROM "{table}" WHERE scope_id = %s', [scope.pk])  # noqa: S608 -- a name of our own models
             if cursor.rowcount:
                 deleted[table.removeprefix("codememory_")] = cursor.rowcount
+        cursor.execute("SELECT set_config('codememory.purging', '', true)")
     audit.record("project.remove", scope=scope, subject=project.slug, rows=deleted)
     return deleted
 
