@@ -31,9 +31,10 @@ def _column(model: type[models.Model], name: str) -> tuple[str, str, str]:
     column = model._meta.get_field(name)
     assert isinstance(column, models.Field)
     if column.get_internal_type() == "ArrayField":
-        return column.column, "text", str(column.db_type(connection))
+        return str(column.column), "text", str(column.db_type(connection))
+    name = str(column.column)
     kind, cast = COLUMN_TYPES[column.get_internal_type()]
-    return column.column, kind, cast
+    return name, kind, cast
 
 
 def insert_rows(
@@ -67,7 +68,7 @@ def insert_rows(
     values = [list(column) for column in zip(*rows, strict=True)]
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchall()
+        return list(cursor.fetchall())
 
 
 def int_array(numbers: Iterable[int] | None) -> str | None:

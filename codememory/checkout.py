@@ -239,7 +239,7 @@ class Checkout:
 
         return _once_per_head("paths", self.scope_id, self.head.oid or "", make)
 
-    def followed_path(self, path: bytes, case: HunkCase) -> bytes | None:
+    def followed_paths(self, path: bytes, case: HunkCase) -> tuple[bytes, ...]:
         return self._path_history.follow(path, case.ordinal)
 
     @cached_property
@@ -301,7 +301,7 @@ class Checkout:
         """The first later commit of the path with a hunk that undoes this one exactly."""
         if case.hunk is None or case.new_path is None:
             return None
-        names = {case.new_path, self.followed_path(case.new_path, case) or case.new_path}
+        names = {case.new_path, *self.followed_paths(case.new_path, case)}
         digests = [hashlib.sha256(name).digest() for name in names]
         later = (
             FileChange.objects.filter(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -51,7 +51,8 @@ def history_batches(claim: Claim) -> Iterator[None]:
     with Shadow(repository, scratch_folder()) as shadow, shadow.objects() as reader:
         if "position" not in run.cursor and not _begin(claim, run, shadow, reader):
             return
-        if reader.sizes([run.head_oid])[run.head_oid] is None:
+        head = str(run.head_oid)
+        if reader.sizes([head])[head] is None:
             raise SourceUnreadableError(
                 "HEAD_GONE", f"commit {run.head_oid} is no longer there; collect again"
             )
@@ -141,7 +142,7 @@ def _skip_done(listing: Iterator[str], run: Run) -> bool:
     """Skip what earlier slices stored; False: the listing is no longer the one they worked off."""
     position, oid = run.cursor["position"], run.cursor["oid"]
     last = deque(islice(listing, position), maxlen=1)
-    return (last[0] if last else None) == oid
+    return bool((last[0] if last else None) == oid)
 
 
 def _restart(claim: Claim, listed: int) -> None:
@@ -151,7 +152,7 @@ def _restart(claim: Claim, listed: int) -> None:
         row.total, row.done = listed, 0
 
 
-def add_metrics(total: dict[str, float], *parts: dict[str, float]) -> dict[str, float]:
+def add_metrics(total: Mapping[str, float], *parts: Mapping[str, float]) -> dict[str, float]:
     """Sum measurements (bytes, rows, cache hits, seconds) into the run's own."""
     total = dict(total)
     for part in parts:

@@ -42,7 +42,7 @@ def expected_keys() -> set[CompositeKey]:
     for model in apps.get_app_config("codememory").get_models():
         table = model._meta.db_table
         for column in model._meta.local_fields:
-            if not isinstance(column, ForeignKey) or column.db_constraint:
+            if not isinstance(column, ForeignKey) or getattr(column, "db_constraint", True):
                 continue
             if (table, column.column) in LINK_WITHOUT_SCOPE:
                 continue

@@ -114,7 +114,9 @@ def _rows(kind: str, scope_id: int, path: bytes | None) -> QuerySet[Any]:
         of_path = {"revision__path__digest": digest} if digest else {}
         return segments.filter(scope_id=scope_id, **of_path)
     model: Any = Candidate if kind == "candidates" else Memory
-    claims = model.objects.filter(scope_id=scope_id).prefetch_related("evidence_links")
+    claims: QuerySet[Any] = model.objects.filter(scope_id=scope_id).prefetch_related(
+        "evidence_links"
+    )
     if digest:
         claims = claims.filter(evidence_links__segment__revision__path__digest=digest).distinct()
     return claims

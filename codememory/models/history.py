@@ -107,11 +107,21 @@ class ContentChange(OwnedModel):
         found = []
         for index in range(len(numbers) // HUNK_NUMBERS):
             at = index * 2 * DIGEST_BYTES
+            old_line, old_lines, new_line, new_lines, old_start, old_end, new_start, new_end = (
+                numbers[index * HUNK_NUMBERS : (index + 1) * HUNK_NUMBERS]
+            )
             found.append(
                 Hunk(
-                    *numbers[index * HUNK_NUMBERS : (index + 1) * HUNK_NUMBERS],
-                    digests[at : at + DIGEST_BYTES],
-                    digests[at + DIGEST_BYTES : at + 2 * DIGEST_BYTES],
+                    old_line=old_line,
+                    old_lines=old_lines,
+                    new_line=new_line,
+                    new_lines=new_lines,
+                    old_start=old_start,
+                    old_end=old_end,
+                    new_start=new_start,
+                    new_end=new_end,
+                    old_sha256=digests[at : at + DIGEST_BYTES],
+                    new_sha256=digests[at + DIGEST_BYTES : at + 2 * DIGEST_BYTES],
                 )
             )
         return found
