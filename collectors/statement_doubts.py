@@ -18,7 +18,8 @@ NOT_STANDING_ALONE = re.compile(
     r"|(?:must|should|shall|otherwise|for (?:example|instance)|e\.g|imagine|suppose|let's|but|and"
     r"|or|so|then|because|i|maybe|perhaps|consider|considering|same|also|see|worth)\b"
     r"|in this (?:case|example)\b|note that this\b"
-    r"|(?:örneğin|mesela|aksi (?:halde|takdirde)|ama|fakat|ve|bu yüzden|bu durumda|o zaman)\b)"
+    r"|(?:örnek|örneğin|mesela|aksi (?:halde|takdirde)|ama|fakat|ve|bu yüzden|bu durumda"
+    r"|o zaman)\b)"
     r"|^the key words\b|\brfc ?2119\b"  # tells how to read "must", and rules nothing itself
     # Somebody else's words.
     r"|^[\"\u201c][^\"\u201d]{40}"

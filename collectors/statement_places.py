@@ -110,8 +110,8 @@ class Places:
 
 def _status(document: Document) -> str:
     """What a decision record says of itself: "accepted", "proposed", "superseded by ..."."""
-    for segment in document.segments[:40]:
-        if segment.kind == "heading":
+    for segment in document.segments[:30]:
+        if segment.kind not in {"front_matter", "paragraph", "list"}:
             continue
         text = segment.content[:1000].decode("utf-8", errors="replace")
         if segment.heading_path and _NUMBERING.sub("", folded(segment.heading_path[-1])) in {

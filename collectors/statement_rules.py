@@ -99,7 +99,7 @@ RULES: tuple[Rule, ...] = (
         r"(?:(?:will|shall)(?! (?:revisit|see|need|have to|discuss|explain|consider|look)\b)"
         r"|are going to|do not|don't|use|keep|adopt|choose|chose|select|selected|store|write"
         r"|implement|accept(?! that\b)|reject|follow|split|move|replace|switch|standardi[sz]e)\b",
-        r"^(?:use|adopt|keep|store|write|implement|introduce|replace|switch to) [a-z`]",
+        r"^(?:use|adopt|keep|store|implement|introduce|replace|switch to) [a-z`]",
     ),
     _rule(
         "tr.decided",
@@ -243,7 +243,7 @@ RULES: tuple[Rule, ...] = (
         "should ",
         _RELATIVE
         + _PRONOUN
-        + r"(?<!^)\bshould(?: not| never| always| also| only| generally)? "
+        + r"(?<!^)(?<!\u2014 )(?<!- )\bshould(?: not| never| always| also| only| generally)? "
         + r"(?!(?:now|see|work|look|suffice|help|have|get|take|give|just|already|survive"
         + r"|continue|expect|trigger|be (?:able|enough|sufficient|fine|ok|obvious|noted|possible"
         + r"|familiar|aware))\b)(?![a-z]+"
