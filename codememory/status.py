@@ -107,7 +107,7 @@ def _state(checkout: Checkout, run: Run | None, *, is_current: bool, is_partial:
 
 
 # Gaps that mean: part of the history itself is missing, not only the content of a file.
-HISTORY_GAPS = ("SHALLOW_BOUNDARY", "MISSING_OBJECT", "OBJECT_CORRUPT", "UNBORN_HEAD", "BUDGET")
+HISTORY_GAPS = ("SHALLOW_BOUNDARY", "MISSING_OBJECT", "OBJECT_CORRUPT", "UNBORN_HEAD")
 
 
 def git_coverage(checkout: Checkout) -> dict[str, Any]:
