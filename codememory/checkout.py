@@ -14,6 +14,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, TypeVar
 
+from django.db import connection
+
 from codememory.collect_history import scratch_folder
 from codememory.errors import RefusedProjectError
 from codememory.models import FileChange, GitCommit, Project, RefSnapshot
@@ -39,10 +41,20 @@ REGULAR_FILE = 0o100000
 FILE_TYPE = 0o170000
 INDEX_BYTES = 100 << 20  # of HEAD's text that the line index holds; the rest it does not know
 FACTS_HELD = 16
-LATER_CHANGES = 200  # of a path, looked at for an inverse
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 
 Fact = TypeVar("Fact")
+# The later changes of some paths that hold a pair of digests, the first one first.
+_LATER_INVERSE = """
+    SELECT row.commit_id, commit.oid, position(%s in content.hunk_digests)
+    FROM codememory_filechange row
+    JOIN codememory_path path ON path.id = row.new_path_id
+    JOIN codememory_contentchange content ON content.id = row.content_change_id
+    JOIN codememory_gitcommit commit ON commit.id = row.commit_id
+    WHERE row.scope_id = %s AND row.commit_id > %s AND path.scope_id = row.scope_id
+      AND path.digest = ANY(%s) AND position(%s in content.hunk_digests) > 0
+    ORDER BY row.commit_id LIMIT 20
+"""
 _facts: dict[tuple[str, int, str], object] = {}
 _facts_lock = Lock()
 
@@ -303,19 +315,14 @@ class Checkout:
             return None
         names = {case.new_path, *self.followed_paths(case.new_path, case)}
         digests = [hashlib.sha256(name).digest() for name in names]
-        later = (
-            FileChange.objects.filter(
-                scope_id=self.scope_id, commit_id__gt=case.ordinal, new_path__digest__in=digests
-            )
-            .select_related("content_change", "commit")
-            .order_by("commit_id")[:LATER_CHANGES]
-        )
-        wanted = (case.hunk.new_sha256, case.hunk.old_sha256)
-        for row in later:
-            if row.content_change is None or not self.is_reachable(row.commit_id):
-                continue
-            if any((h.old_sha256, h.new_sha256) == wanted for h in row.content_change.hunks()):
-                return Inverse(row.commit.oid, self._share_undone(case, row.commit_id))
+        # A hunk's two digests stand side by side: those of the inverse stand the other way round.
+        wanted = case.hunk.new_sha256 + case.hunk.old_sha256
+        with connection.cursor() as cursor:
+            cursor.execute(_LATER_INVERSE, [wanted, self.scope_id, case.ordinal, digests, wanted])
+            rows = cursor.fetchall()
+        for commit_id, oid, at in rows:
+            if (at - 1) % len(wanted) == 0 and self.is_reachable(commit_id):
+                return Inverse(oid, self._share_undone(case, commit_id))
         return None
 
     def _share_undone(self, case: HunkCase, later_id: int) -> float:

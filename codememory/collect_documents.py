@@ -9,7 +9,12 @@ from pathlib import Path
 from codememory import runs
 from codememory.collect_history import add_metrics, scratch_folder
 from codememory.errors import RefusedProjectError, SourceUnreadableError
-from codememory.ingest_documents import FoundDocument, remove_missing, store_documents
+from codememory.ingest_documents import (
+    DOCUMENT_REVISION,
+    FoundDocument,
+    remove_missing,
+    store_documents,
+)
 from codememory.ingest_history import store_gaps
 from codememory.models import Run, RunState, SourceKind, WorktreeDocument
 from codememory.policies import read_policy
@@ -18,11 +23,12 @@ from codememory.runs import Claim
 from collectors.documents import is_document, is_other_text, read_document
 from collectors.git import ObjectReader, Shadow, TreeEntry
 from collectors.policy import Policy
-from collectors.statements import find_statements
+from collectors.statements import EXTRACTOR_REVISION, find_statements
 from collectors.values import Gap, GapReason, PathClass
 
 BATCH_DOCUMENTS = 25
 LINK_MODE = 0o120000
+RULES = [DOCUMENT_REVISION, EXTRACTOR_REVISION]  # a change of either reads documents again
 
 
 def document_batches(claim: Claim) -> Iterator[None]:
@@ -57,10 +63,16 @@ def _begin(claim: Claim, run: Run, shadow: Shadow) -> bool:
         state=RunState.DONE,
         policy_generation=run.policy_generation,
     ).order_by("-pk")
-    is_done = same.values_list("head_oid", flat=True).first() == head.oid
+    before = same.first()
+    is_done = before is not None and before.head_oid == head.oid and _has_same_rules(before)
     with runs.fenced(claim) as row:
         row.head_oid, row.branch_label = head.oid, head.branch
-        row.cursor = {"position": 0}
+        row.cursor = {
+            "position": 0,
+            "rules": RULES,
+            # Under other rules every document is read again.
+            "keep": before is not None and _has_same_rules(before),
+        }
         row.phase = "documents"
         if head.oid is None or is_done:
             row.total = row.done = 0
@@ -72,6 +84,10 @@ def _begin(claim: Claim, run: Run, shadow: Shadow) -> bool:
             return False
     run.head_oid, run.branch_label, run.cursor = row.head_oid, row.branch_label, row.cursor
     return True
+
+
+def _has_same_rules(run: Run) -> bool:
+    return bool(run.cursor.get("rules") == RULES)
 
 
 def sort_tree(entries: Iterator[TreeEntry], policy: Policy) -> tuple[list[TreeEntry], list[Gap]]:
@@ -112,7 +128,7 @@ def _batches(
             scope_id=run.scope_id, worktree_id=run.worktree_id
         ).values_list("path__raw", "revision__object_oid")
     )
-    stored = {bytes(raw): oid for raw, oid in current.items()}
+    stored = {bytes(raw): oid for raw, oid in current.items()} if run.cursor["keep"] else {}
     position = int(run.cursor["position"])
     while position < len(eligible):
         batch = eligible[position : position + BATCH_DOCUMENTS]
