@@ -18,6 +18,7 @@ from collectors.values import Gap, Hunk
 FILES_READ = 25  # of a change, whose hunks are compared with the question
 HUNKS_READ = 40  # of a file
 HUNKS_SHOWN = 3
+HUNKS_DIFFER = "HUNKS_DIFFER"  # method of a change whose shown hunks are judged differently
 SNIPPET_LINES, SNIPPET_CHARACTERS = 14, 1_200
 ABOVE_BYTES = 20_000  # looked through for the definition that a hunk stands in
 
@@ -53,7 +54,7 @@ def change_result(
     shown = [h for h in hunks if h.row.pk == best.pk][:HUNKS_SHOWN]
     verdicts = judge_file_change(checkout, best, [h.number for h in shown] or None)
     whole = aggregate(verdicts)
-    lead = max(verdicts, key=lambda v: v.verdict == whole.verdict)
+    lead = next((v for v in verdicts if v.verdict == whole.verdict), None)
     commits = _commits(checkout, change_id)
     return {
         "kind": "change",
@@ -65,9 +66,10 @@ def change_result(
         "title": _title(best, shown, change),
         "snippet": _snippet(shown),
         "verdict": whole.verdict.value,
-        "verdict_method": lead.method.value,
-        "verdict_path": shown_path(lead.path),
-        "verdict_cites": lead.cites,
+        "verdict_method": lead.method.value if lead else HUNKS_DIFFER,
+        "verdict_path": shown_path((lead or verdicts[0]).path),
+        "verdict_cites": lead.cites if lead else None,
+        "verdict_counts": {kind.value: count for kind, count in whole.counts.items()},
         "standing": "observed",
         "rationale": "UNKNOWN",
         "evidence_ids": [i for h in shown for i in _ids(h)],

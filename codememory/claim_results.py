@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codememory.change_results import HUNKS_DIFFER
 from codememory.checkout import Checkout
 from codememory.models import (
     Candidate,
@@ -81,8 +82,11 @@ def claim_verdict(checkout: Checkout, links: list[EvidenceLink]) -> dict[str, An
     if not verdicts:
         return {"verdict": "UNKNOWN", "verdict_method": "SOURCE_UNAVAILABLE", "verdict_path": None}
     whole = aggregate(verdicts)
-    lead = max(verdicts, key=lambda verdict: verdict.verdict == whole.verdict)
-    return {**_verdict_fields(lead), "verdict": whole.verdict.value}
+    lead = next((verdict for verdict in verdicts if verdict.verdict == whole.verdict), None)
+    if lead is not None:
+        return _verdict_fields(lead)
+    fields = _verdict_fields(verdicts[0])
+    return {**fields, "verdict": whole.verdict.value, "verdict_method": HUNKS_DIFFER}
 
 
 def _claim(
