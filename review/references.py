@@ -13,6 +13,7 @@ from typing import Any
 from codememory.evidence import find_evidence
 from codememory.models import EvidenceLink, Project
 from codememory.paths import shown_path
+from codememory.verdicts import Method, VerdictKind
 from review.excerpts import ExcerptLine, cited_text, excerpt_lines
 from review.glyphs import count_hidden
 
@@ -81,15 +82,16 @@ class Piece:
 
     @property
     def verdict(self) -> str:
-        return self.reference.get("verdict") or "UNKNOWN"
+        """A checkout without a HEAD to compare with shows nothing: it is not proof of absence."""
+        return self.reference["verdict"] if self.judged_head else VerdictKind.UNKNOWN
 
     @property
     def method(self) -> str:
-        return self.reference.get("verdict_method") or ""
+        return self.reference["verdict_method"] if self.judged_head else Method.SOURCE_UNAVAILABLE
 
     @property
     def steps(self) -> list[dict[str, str]]:
-        return self.reference.get("verdict_steps") or []
+        return self.reference["verdict_steps"] if self.judged_head else []
 
     @property
     def judged_head(self) -> str:
