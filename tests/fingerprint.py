@@ -1,0 +1,80 @@
+"""A digest of all that was collected in a scope, by content: row numbers do not matter."""
+
+from __future__ import annotations
+
+from django.db import connection
+
+# Each selects the natural content of one table of scope %s, one text a row.
+QUERIES = {
+    "commits": """
+        SELECT oid || tree_oid || parent_oids::text || message::text FROM codememory_gitcommit
+        WHERE scope_id = %s
+    """,
+    "content_changes": """
+        SELECT concat_ws('|', old_oid, new_oid, content_class, added_lines, removed_lines,
+                         hunk_ranges::text, hunk_digests::text)
+        FROM codememory_contentchange WHERE scope_id = %s
+    """,
+    "logical_changes": """
+        SELECT concat_ws('|', identity::text, files, added_lines, removed_lines)
+        FROM codememory_logicalchange WHERE scope_id = %s
+    """,
+    "file_changes": """
+        SELECT concat_ws('|', c.oid, f.parent_index, f.kind, f.old_mode, f.new_mode, o.raw::text,
+                         n.raw::text, f.path_class, x.old_oid, x.new_oid, f.unread_old_oid,
+                         f.unread_new_oid, l.identity::text, f.hunk_numbers::text)
+        FROM codememory_filechange f
+        JOIN codememory_gitcommit c ON c.id = f.commit_id
+        LEFT JOIN codememory_path o ON o.id = f.old_path_id
+        LEFT JOIN codememory_path n ON n.id = f.new_path_id
+        LEFT JOIN codememory_contentchange x ON x.id = f.content_change_id
+        LEFT JOIN codememory_logicalchange l ON l.id = f.logical_change_id
+        WHERE f.scope_id = %s
+    """,
+    "segments": """
+        SELECT concat_ws('|', p.raw::text, r.sha256::text, s.byte_start, s.byte_end,
+                         s.sha256::text, s.content::text)
+        FROM codememory_evidencesegment s
+        JOIN codememory_sourcerevision r ON r.id = s.revision_id
+        JOIN codememory_path p ON p.id = r.path_id WHERE s.scope_id = %s
+    """,
+    "candidates": """
+        SELECT concat_ws('|', type, modality, statement, state) FROM codememory_candidate
+        WHERE scope_id = %s
+    """,
+    "gaps": """
+        SELECT concat_ws('|', g.source, g.reason, p.raw::text, g.object_oid, g.commit_oid)
+        FROM codememory_gaprecord g LEFT JOIN codememory_path p ON p.id = g.path_id
+        WHERE g.scope_id = %s
+    """,
+    "entries": """
+        SELECT concat_ws('|', e.kind, l.identity::text, s.sha256::text, c.statement,
+            (SELECT string_agg(t.term || '=' || u.impact, ' ' ORDER BY t.term)
+             FROM unnest(e.terms, e.impacts) u (term, impact)
+             JOIN codememory_searchterm t ON t.id = u.term))
+        FROM codememory_searchentry e
+        LEFT JOIN codememory_logicalchange l ON l.id = e.logical_change_id
+        LEFT JOIN codememory_evidencesegment s ON s.id = e.segment_id
+        LEFT JOIN codememory_candidate c ON c.id = e.candidate_id
+        WHERE e.scope_id = %s
+    """,
+    "terms": """
+        SELECT concat_ws('|', term, df_change, df_text) FROM codememory_searchterm
+        WHERE scope_id = %s AND df_change + df_text > 0
+    """,
+}
+
+
+def fingerprint(scope_id: int) -> dict[str, tuple[int, str]]:
+    """Return count and digest of the rows of each table."""
+    found = {}
+    with connection.cursor() as cursor:
+        for name, query in QUERIES.items():
+            cursor.execute(
+                "SELECT count(*), coalesce(md5(string_agg(row, chr(10) ORDER BY row)), '')"
+                f" FROM ({query}) AS all_rows (row)",
+                [scope_id],
+            )
+            count, digest = cursor.fetchone()
+            found[name] = (int(count), str(digest))
+    return found
