@@ -62,9 +62,7 @@ def processes() -> Iterator[tuple[int, int, str]]:
     """Yield (pid, parent, command line) of every process there is."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            words = (
-                (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            )
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
             stat = (folder / "stat").read_text().rpartition(") ")[2].split()
         except (FileNotFoundError, ProcessLookupError):
             continue
