@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def scratch_folder() -> Path:
     return folder
 
 
-def history_batches(claim: Claim) -> Iterator[None]:
+def history_batches(claim: Claim) -> Generator[None]:
     """Yield after each committed batch; end when the run is done."""
     run = Run.objects.select_related("worktree").get(pk=claim.run_id)
     policy = read_policy(run.scope_id, run.policy_generation)

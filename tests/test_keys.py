@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -57,7 +58,7 @@ def test_every_owned_table_leads_its_unique_keys_with_the_scope() -> None:
     assert set(leading.values()) == {"scope_id"}, leading
 
 
-def fill(cursor: CursorWrapper, table: str, values: dict[str, object]) -> int:
+def fill(cursor: CursorWrapper, table: str, values: dict[str, Any]) -> int:
     """Insert a row with these values and something harmless in every other NOT NULL column."""
     cursor.execute(
         """

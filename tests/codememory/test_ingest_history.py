@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def fingerprint() -> dict[str, int]:
     """Count the rows of every owned table but runs."""
     return {
-        model.__name__: model.objects.count()
+        model.__name__: model._default_manager.count()
         for model in OwnedModel.__subclasses__()
         if model is not Run
     }
