@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -11,22 +12,53 @@ from django.db import connections
 
 from codememory.models import Candidate, Memory, Project, ReviewDecision
 from codememory.people import create_administrator
-from tests.builders import make_candidate, make_project
+from codememory.recall import engineering_context
+from tests.collected import collect
+from tests.repos import RepoBuilder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SAID = ["A retried refund keeps its first key.", "Refunds are never partial.", "Keys are ours."]
+SAID = [
+    "A retried refund must reuse the idempotency key of its first attempt.",
+    "Every refund must be booked in the ledger before the customer is told.",
+    "We decided to round refund amounts down to whole cents.",
+]
+RULES = "# Refunds\n\n## Rules\n\n- {}\n- {}\n\n## Decision\n\n{}\n".format(*SAID)
+UNRELATED = [
+    "render the invoice as PDF",
+    "add a dark theme to the settings page",
+    "upgrade the build image",
+    "rename the users table",
+    "send a welcome mail after sign-up",
+    "cache thumbnails of product photos",
+    "write a health check for the queue",
+    "translate the footer into Turkish",
+    "paginate the list of orders",
+    "log slow SQL queries",
+    "split the settings module",
+    "drop support for old browsers",
+    "import suppliers from a spreadsheet",
+    "measure memory of the worker",
+    "validate postal codes",
+    "schedule the nightly backup",
+    "show a map on the contact page",
+    "hash passwords with a slower function",
+    "fix a flaky test of the calendar",
+    "compress uploaded videos",
+]
 
 
 @pytest.fixture
-def project() -> Project:
-    project = make_project()
-    for number, statement in enumerate(SAID):
-        make_candidate(project, statement, path=b"docs/%d.md" % number)
-    return project
+def project(tmp_path: Path) -> Project:
+    """A repository of which documents were collected: its rules are candidates by rule."""
+    repo = RepoBuilder(tmp_path / "payments-api")
+    repo.write("docs/refunds.md", RULES)
+    repo.write("shop/refunds.py", "def issue_refund(order):\n    return order.key\n")
+    repo.commit()
+    return collect(repo)
 
 
 @pytest.fixture
@@ -73,6 +105,29 @@ def test_a_candidate_is_promoted_by_keyboard_alone(page: Page) -> None:
     press(page, "p")
     assert page.text_content("h1") == SAID[1]
     assert Memory.objects.get().statement == SAID[0]
+
+
+def test_a_promoted_rule_reaches_the_agent_whose_task_it_is_about(
+    page: Page, project: Project
+) -> None:
+    """ "context for that task then lists it under applicable_rules with its evidence"."""
+    press(page, "p")
+    (rule,) = engineering_context(project, "retry a refund with its idempotency key")[
+        "applicable_rules"
+    ]
+    memory = Memory.objects.get()
+    assert (rule["id"], rule["standing"]) == (f"M{memory.pk}", "reviewed")
+    assert rule["evidence_ids"] == [f"S{memory.evidence_links.get().segment_id}"]
+
+
+def test_a_promoted_rule_does_not_reach_twenty_unrelated_tasks(
+    page: Page, project: Project
+) -> None:
+    """ "twenty unrelated tasks do not" list it."""
+    press(page, "p")
+    assert len(UNRELATED) == 20
+    for task in UNRELATED:
+        assert engineering_context(project, task)["applicable_rules"] == []
 
 
 def test_a_candidate_is_rejected_with_a_reason_by_keyboard(page: Page) -> None:
