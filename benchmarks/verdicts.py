@@ -60,7 +60,7 @@ class HistoryWorld:
         oid = self.history.head.get(path)
         return None if oid is None else CurrentFile(path, self.history.blob(oid), oid)
 
-    def followed_path(self, path: bytes, case: HunkCase, /) -> bytes | None:
+    def followed_paths(self, path: bytes, case: HunkCase, /) -> tuple[bytes, ...]:
         return self.history.names.follow(path, case.ordinal)
 
     def where(self, line_hash: int, /) -> Places:
@@ -90,10 +90,10 @@ class OneFileWorld(HistoryWorld):
             return self._file
         return None if self._is_alone else super().current(path)
 
-    def followed_path(self, path: bytes, case: HunkCase, /) -> bytes | None:
+    def followed_paths(self, path: bytes, case: HunkCase, /) -> tuple[bytes, ...]:
         if self._is_alone:
-            return None if self._file is None else self._file.path
-        return super().followed_path(path, case)
+            return () if self._file is None else (self._file.path,)
+        return super().followed_paths(path, case)
 
     def inverse(self, case: HunkCase, /) -> Inverse | None:
         return None if self._is_alone else super().inverse(case)

@@ -51,10 +51,11 @@ def _judge_in_place(matter: Matter) -> Verdict | None:
     if in_place < len(matter.added):
         return None
     _flag_reapplied(matter)
-    had = matter.images.old.counts
-    if strong:
+    images = matter.images
+    fresh = [line for line in matter.added if images.had[line.number] < 0 or line.is_gain]
+    if any(line.is_strong for line in fresh):
         method = Method.LINES_IN_PLACE
-    elif any(not had[line.normal] for line in matter.added):
+    elif any(not images.old.counts[line.normal] for line in fresh):
         method = Method.LINES_WEAK_IN_PLACE
     else:
         method = Method.WEAK_ONLY

@@ -10,7 +10,7 @@ from codememory.verdicts.deletions import judge_deleted_file, judge_removed_line
 from codememory.verdicts.lines import TextFacts, squash
 from codememory.verdicts.mapping import SHARED, TextCache
 from codememory.verdicts.matter import Images, Matter
-from codememory.verdicts.survival import effective_lines
+from codememory.verdicts.survival import effective_lines, truly_added
 from codememory.verdicts.trail import Trail, show
 from codememory.verdicts.values import (
     CurrentFile,
@@ -22,6 +22,9 @@ from codememory.verdicts.values import (
     World,
 )
 from collectors.values import Hunk, PathClass
+
+NAMES_TRIED = 3
+AROUND = 3  # lines on each side of a hunk that tell which of two files continues it
 
 
 def judge_hunk(case: HunkCase, world: World, cache: TextCache = SHARED) -> Verdict:
@@ -38,11 +41,10 @@ def judge_hunk(case: HunkCase, world: World, cache: TextCache = SHARED) -> Verdi
         if twin is not None:
             return _as_twin(case, judge_hunk(replace(twin, is_reachable=True), world, cache), twin)
         trail.note("1 reachable", case.commit_oid, "not from here, and no twin is")
-    path = _present_path(case, world)
-    current = world.current(path) if path is not None else None
+    current = _current(case, world, cache)
     if current is not None and current.content is None and case.hunk is not None:
-        trail.note("0 objects", show(path), "the file is there and cannot be read")
-        return trail.decide(Method.SOURCE_UNAVAILABLE, path=path)
+        trail.note("0 objects", show(current.path), "the file is there and cannot be read")
+        return trail.decide(Method.SOURCE_UNAVAILABLE, path=current.path)
     for flag in _source_flags(current):
         trail.add_flag(flag)
     if case.hunk is None:
@@ -70,10 +72,24 @@ def _as_twin(case: HunkCase, verdict: Verdict, twin: HunkCase) -> Verdict:
     return judged.flagged(Flag.TWIN)
 
 
-def _present_path(case: HunkCase, world: World) -> bytes | None:
-    if case.new_path is None:
-        return case.old_path  # a deleted file is looked for at its own path only
-    return world.followed_path(case.new_path, case)
+def _current(case: HunkCase, world: World, cache: TextCache) -> CurrentFile | None:
+    """The file to judge; of several names that continue it, the one that keeps most around."""
+    if case.new_path is None:  # a deleted file is looked for at its own path only
+        return None if case.old_path is None else world.current(case.old_path)
+    paths = world.followed_paths(case.new_path, case)[:NAMES_TRIED]
+    found = [current for path in paths if (current := world.current(path)) is not None]
+    if len(found) < 2 or case.hunk is None:
+        return found[0] if found else None
+    first = case.hunk.new_line - 1
+    around = slice(max(0, first - AROUND), first + case.hunk.new_lines + AROUND)
+
+    def kept_around(current: CurrentFile) -> int:
+        if current.content is None:
+            return 0
+        kept = cache.kept(case.new_content or b"", current.content)[around]
+        return sum(at >= 0 for at in kept)
+
+    return max(found, key=kept_around)  # the first of equals: the likeliest
 
 
 def _source_flags(current: CurrentFile | None) -> list[Flag]:
@@ -119,7 +135,13 @@ def _judge_lines(
         return judge_deleted_file(old, now, case.old_path, trail)
     after = case.new_content or b""
     new = cache.facts(after)
-    images = Images(old, new, now, [] if content is None else cache.kept(after, content))
+    images = Images(
+        old=old,
+        new=new,
+        now=now,
+        kept=[] if content is None else cache.kept(after, content),
+        had=cache.kept(after, old.content),
+    )
     old_span, new_span = _spans(case.hunk, images)
     old_normals, new_normals = images.old.normals, images.new.normals
     gone = old_normals[old_span.start : old_span.stop]
@@ -131,7 +153,7 @@ def _judge_lines(
         trail.note("2 effective lines", "both sides without whitespace and quotes", "none")
         return trail.decide(Method.FORMAT_ONLY, path=matter.path)
     if added:
-        return judge_added_lines(matter)
+        return judge_added_lines(replace(matter, added=truly_added(added, images)))
     if case.moved_to is not None:
         trail.note("deletions: moved", show(case.moved_to), "the same commit added them there")
         return trail.decide(Method.MOVED_BY_CHANGE, path=case.moved_to)

@@ -106,6 +106,11 @@ class TextFacts:
         return [number for number, normal in enumerate(self.normals) if has_alnum(normal)]
 
     @cached_property
+    def solid_at(self) -> dict[int, int]:
+        """Line index -> its position in `solid`."""
+        return {number: at for at, number in enumerate(self.solid)}
+
+    @cached_property
     def strong_places(self) -> dict[bytes, list[int]]:
         """Normalised strong line -> its positions in `strong`."""
         places: dict[bytes, list[int]] = {}

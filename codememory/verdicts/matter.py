@@ -34,6 +34,7 @@ class EffectiveLine:
     normal: bytes
     is_strong: bool
     state: LineState = LineState.GONE
+    is_gain: bool = True  # the file has more of this line after the change than before
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Images:
     new: TextFacts
     now: TextFacts | None
     kept: list[int]  # line of `new` -> line of `now`, -1 where not kept
+    had: list[int]  # line of `new` -> line of `old`, by the same comparison
 
 
 @dataclass(frozen=True, slots=True)

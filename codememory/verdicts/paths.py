@@ -29,26 +29,32 @@ class PathHistory:
             self._added[path] = max(ordinal, self._added.get(path, -1))
         self._is_present = is_present
 
-    def follow(self, path: bytes, ordinal: int) -> bytes | None:
-        """The present name of what was `path` at `ordinal`; None when no name of it is present."""
-        return self._follow(path, ordinal, {path})
+    def follow(self, path: bytes, ordinal: int) -> tuple[bytes, ...]:
+        """The present names of what was `path` at `ordinal`, the likeliest first; () when gone.
 
-    def _follow(self, path: bytes, ordinal: int, seen: set[bytes]) -> bytes | None:
+        There are several when a name was left and taken again: a file split in two, for one.
+        """
+        found: dict[bytes, None] = {}
+        self._follow(path, ordinal, {path}, found)
+        return tuple(found)
+
+    def _follow(
+        self, path: bytes, ordinal: int, seen: set[bytes], found: dict[bytes, None]
+    ) -> None:
         renames = self._onward.get(path, [])
         first = bisect_right(renames, ordinal, key=lambda rename: rename[0])
-        later = renames[first:]
+        later, earlier = renames[first:], renames[:first][::-1]
         is_present = self._is_present(path)
-        if is_present and not any(at < self._added.get(path, -1) for at, _ in later):
-            return path  # never left, or left on a side branch whose rename did not prevail
+        was_taken_again = any(at < self._added.get(path, -1) for at, _ in later)
+        if is_present and not was_taken_again:
+            found[path] = None  # never left, or left on a side branch that did not prevail
         # Earlier renames come last: the commit sat on a branch that still used the old name.
-        for at, new in later + renames[:first][::-1]:
-            if new in seen:
-                continue
-            seen.add(new)
-            found = self._follow(new, max(at, ordinal), seen)
-            if found is not None:
-                return found
-        return path if is_present else None
+        for at, new in later if is_present else later + earlier:
+            if new not in seen:
+                seen.add(new)
+                self._follow(new, max(at, ordinal), seen, found)
+        if is_present:
+            found[path] = None
 
     def before(self, path: bytes, ordinal: int) -> bytes:
         """The name at `ordinal` of what is `path` now."""

@@ -53,8 +53,7 @@ def carry_weak(
     """A weak line moved too when it stands beside a moved neighbour there as it did here."""
     if not matched:
         return
-    here_at = {number: at for at, number in enumerate(new.solid)}
-    there_at = {number: at for at, number in enumerate(there.solid)}
+    here_at, there_at = new.solid_at, there.solid_at
     for step, ordered in ((1, lost), (-1, lost[::-1])):
         for line in ordered:
             beside = here_at[line.number] - step

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from codememory.verdicts.lines import TextFacts, has_alnum, is_prose, is_strong, squash
-from codememory.verdicts.matter import EffectiveLine, LineState, Matter
+from codememory.verdicts.matter import EffectiveLine, Images, LineState, Matter
 from codememory.verdicts.runs import Runs, carry_weak
 
 MIN_RUN_IN_FILE = 2
@@ -31,17 +31,56 @@ def effective_lines(
     return found
 
 
+def truly_added(lines: list[EffectiveLine], images: Images) -> list[EffectiveLine]:
+    """Without the lines that the comparison used here finds in place before the change already.
+
+    They are what the change moved, or aligned otherwise: in place now, they prove nothing. When no
+    other line is left they are returned, none of them a gain.
+    """
+    for line in lines:
+        line.is_gain = images.new.counts[line.normal] > images.old.counts[line.normal]
+    fresh = [line for line in lines if line.is_gain or images.had[line.number] < 0]
+    if fresh:
+        return fresh
+    return lines
+
+
 def mark_in_place(matter: Matter) -> None:
-    """Kept by the comparison, unless fewer of the same are left than the hunk had brought."""
+    """Kept by the comparison, unless fewer of the same are left than the hunk had brought.
+
+    A line that stands more than once must have kept a neighbour too: else it may be another.
+    """
     images = matter.images
     if images.now is None:
         return
     old, new, now = images.old.counts, images.new.counts, images.now.counts
     for line in matter.added:
+        if images.kept[line.number] < 0:
+            continue
         had, has = new[line.normal], now[line.normal]
         is_spent = had > 1 and has < had and has <= old[line.normal]
-        if images.kept[line.number] >= 0 and not is_spent:
-            line.state = LineState.IN_PLACE
+        if is_spent:
+            continue
+        is_known = has == 1 or _has_kept_neighbour(line.number, images)
+        line.state = LineState.IN_PLACE if is_known else LineState.MAYBE_MOVED
+
+
+def _has_kept_neighbour(number: int, images: Images) -> bool:
+    """Whether the line with text before or after is still the one before or after it now."""
+    now = images.now
+    if now is None:
+        return False
+    here, there = images.new.solid_at[number], now.solid_at[images.kept[number]]
+    for step in (1, -1):
+        beside, beside_now = here + step, there + step
+        is_edge = not 0 <= beside < len(images.new.solid)
+        is_edge_now = not 0 <= beside_now < len(now.solid)
+        if is_edge or is_edge_now:
+            if is_edge and is_edge_now:
+                return True
+        elif images.kept[images.new.solid[beside]] == now.solid[beside_now]:
+            return True
+    return False
 
 
 def mark_moved_in_file(matter: Matter) -> None:
@@ -54,8 +93,8 @@ def mark_moved_in_file(matter: Matter) -> None:
     runs = Runs(images.new, matter.span, now)
     matched: dict[int, int] = {}
     for line in lost:
-        if not line.is_strong:
-            continue
+        if not (line.is_strong and line.is_gain):
+            continue  # a line the change itself had moved is found where it went
         length, at = runs.longest(line.number, taken)
         if length >= MIN_RUN_IN_FILE:
             line.state = LineState.MOVED
@@ -85,7 +124,7 @@ def mark_reformatted(matter: Matter) -> None:
 
 def _lost_groups(lines: list[EffectiveLine], new: TextFacts) -> list[list[EffectiveLine]]:
     """Lost lines that stood together (lines of punctuation only do not part them)."""
-    position = {number: at for at, number in enumerate(new.solid)}
+    position = new.solid_at
     groups: list[list[EffectiveLine]] = []
     for line in lines:
         if line.state not in {LineState.GONE, LineState.MAYBE_MOVED}:

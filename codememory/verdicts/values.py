@@ -183,8 +183,8 @@ class World(Protocol):
     def current(self, path: bytes, /) -> CurrentFile | None:
         """The file at this path now; None when there is none."""
 
-    def followed_path(self, path: bytes, case: HunkCase, /) -> bytes | None:
-        """The name now of the file that `path` was at the case's commit; None when it is gone."""
+    def followed_paths(self, path: bytes, case: HunkCase, /) -> tuple[bytes, ...]:
+        """The names now of the file that `path` was at the case's commit, likeliest first."""
 
     def where(self, line_hash: int, /) -> Places:
         """Files of HEAD that have a strong line with this `lines.line_hash`."""

@@ -108,9 +108,9 @@ class TextWorld:
             return None
         return CurrentFile(path, content, oid_of(content), self.source, self.is_dirty)
 
-    def followed_path(self, path: bytes, _case: HunkCase) -> bytes | None:
+    def followed_paths(self, path: bytes, _case: HunkCase) -> tuple[bytes, ...]:
         path = self.renames.get(path, path)
-        return path if path in self.now else None
+        return (path,) if path in self.now else ()
 
     def where(self, line_hash: int) -> Places:
         return LineIndex(self.now.items()).where(line_hash)
