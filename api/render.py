@@ -33,7 +33,8 @@ def search_head(found: dict[str, Any]) -> str:
     results = found["results"]
     lines = [f"{len(results)} results.", *(_state_line(result) for result in results)]
     if found["gaps"]:
-        lines.append(f"{len(found['gaps'])} kinds of gaps: some sources were not read.")
+        reasons = sorted({_own(gap["reason"]) for gap in found["gaps"]})
+        lines.append(f"Not known: {', '.join(reasons)}")
     return "\n".join(lines)
 
 
@@ -41,11 +42,10 @@ def context_head(found: dict[str, Any]) -> str:
     lines = []
     for section in SECTIONS:
         lines.append(f"{section}: {len(found[section])}")
-        lines.extend(
-            "  " + _state_line(entry)
-            for entry in found[section]
-            if isinstance(entry, dict) and entry.get("id")
-        )
+        lines.extend(f"  {_state_line(entry)}" for entry in found[section] if "id" in entry)
+    gaps = sorted({_own(gap["reason"]) for gap in found["verification_gaps"]})
+    if gaps:
+        lines.append(f"Not verified: {', '.join(gaps)}")
     return "\n".join(lines)
 
 
@@ -59,6 +59,8 @@ def evidence_text(shown: dict[str, Any]) -> str:
     head = [f"Evidence {_own(shown.get('id'))}", *_pairs(shown, (*_STATES, *_REFERENCE))]
     text = shown.get("text")
     lines = [" ".join(head)]
+    if shown.get("side") == "BEFORE":
+        lines.append("This is what stood there before the change; the verdict is the change's.")
     if shown.get("note"):
         lines.append(str(shown["note"]))
     lines.append("No text can be shown." if text is None else fence(str(text)))

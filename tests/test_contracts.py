@@ -13,7 +13,8 @@ from api.access import ProcessAccess
 from api.server import stdio_server
 from codememory import evidence, recall, status
 from codememory.models import Project
-from tests.api.builders import collect, evidence_ids, write_repository
+from tests.api.builders import evidence_ids, write_repository
+from tests.collected import collect
 
 REQUIRED = "(required)"
 SIGNATURES: dict[str, dict[str, Any]] = {

@@ -21,7 +21,8 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     from tests.api.builders import write_repository  # noqa: PLC0415
 
     folder = tmp_path_factory.mktemp("repositories")
-    return write_repository(folder / "alpha", "session"), write_repository(folder / "beta", "page")
+    made = write_repository(folder / "alpha", "session"), write_repository(folder / "beta", "page")
+    return made[0].root, made[1].root
 
 
 @pytest.fixture
@@ -42,10 +43,11 @@ def bob(alice: Project, roots: tuple[Path, Path]) -> Project:
 @pytest.fixture
 def collected(alice: Project, bob: Project) -> None:
     """Both projects, read in full."""
-    from tests.api.builders import collect  # noqa: PLC0415
+    from tests.collected import collect  # noqa: PLC0415
+    from tests.repos import RepoBuilder  # noqa: PLC0415
 
     for project in (alice, bob):
-        collect(Path(project.root))
+        collect(RepoBuilder(Path(project.root)))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,21 @@ def test_stdout_carries_json_rpc_alone_whatever_prints(alice: Project) -> None:
         agent.stdin.close()
         assert agent.stdout.read() == ""
     assert "alpha" in str(answers[1]["result"])
+
+
+def test_a_signal_ends_it_while_the_agent_stays_silent(alice: Project) -> None:
+    parameters = process("--project", "alpha")
+    command = [parameters.command, *parameters.args]
+    with subprocess.Popen(
+        command, env=parameters.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as agent:
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        agent.stdin.write(json.dumps({"jsonrpc": "2.0", **CONVERSATION[0]}) + "\n")
+        agent.stdin.flush()
+        agent.stdout.readline()
+        agent.terminate()
+        assert agent.wait(timeout=30) == 128 + signal.SIGTERM
 
 
 def test_an_unknown_project_is_refused_at_the_start() -> None:

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from api.access import ProcessAccess
 from api.server import stdio_server
+from api.stdin import ending_at_signals
 from codememory.errors import CodeMemoryError
 from codememory.projects import project_of_path, require_project
 
@@ -35,7 +36,8 @@ class Command(BaseCommand):
             except CodeMemoryError as error:
                 raise CommandError(str(error)) from error
             server = stdio_server(access)
-        anyio.run(server.run_stdio_async)
+        with ending_at_signals():
+            anyio.run(server.run_stdio_async)
 
 
 def _project_ids(names: list[str]) -> frozenset[int] | None:
