@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -23,19 +23,18 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from codememory import database
+from codememory.watchdog import Watchdog, look_at_queue
 
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.5
 SWEEP_SECONDS = 5.0
 WATCH_SECONDS = 10.0
-STUCK_SECONDS = 60.0
 GRACE_SECONDS = 15.0
 RESTART_GRACE_SECONDS = 10.0
 HEALTHY_SECONDS = 60.0
 BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 5.0, 15.0, 30.0)
 LOG_BYTES = 5_000_000
-WORKERS: int = settings.CODEMEMORY_WORKERS
 GIVE_UP_AFTER = 5  # deaths in a row of a web server that never answered
 
 
@@ -104,22 +103,6 @@ class Child:
         _kill_group(self.process.pid)
         self.process.wait()
         self.process = None
-
-
-@dataclass(slots=True)
-class Watchdog:
-    """Tells from the queue's rows that the cluster lives and takes nothing any more."""
-
-    waiting: set[int] = field(default_factory=set)
-    quiet_since: float = 0.0
-
-    def is_stuck(self, eligible: set[int], busy: int, now: float) -> bool:
-        """Whether for a minute a worker was free, tasks waited, and not one of them was taken."""
-        has_moved = bool(self.waiting - eligible) or not eligible
-        if has_moved or not self.waiting or busy >= WORKERS:
-            self.quiet_since = now
-        self.waiting = eligible
-        return now - self.quiet_since > STUCK_SECONDS
 
 
 def supervise(
@@ -213,10 +196,11 @@ class Tree:
         return True
 
     def _watch(self) -> None:
+        now = time.monotonic()
         if not self.queue.is_alive():
             self.watchdog = Watchdog()
-        elif self.watchdog.is_stuck(_eligible_tasks(), _busy_workers(), time.monotonic()):
-            logger.warning("the queue takes no tasks: restarting it")
+        elif self.watchdog.is_stuck(look_at_queue(now - self.queue.started_at), now):
+            logger.warning("the queue works no more: restarting it")
             self.watchdog = Watchdog()
             self.queue.ask_to_end()
             self.queue.end(time.monotonic() + RESTART_GRACE_SECONDS)
@@ -256,23 +240,6 @@ def _with_database(action: Callable[[], None]) -> None:
         connection.close()
         if database.revive():
             logger.warning("the database server had ended and was started again")
-
-
-def _eligible_tasks() -> set[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM django_q_ormq WHERE lock < clock_timestamp() ORDER BY id LIMIT 1000"
-        )
-        return {row[0] for row in cursor.fetchall()}
-
-
-def _busy_workers() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM codememory_run"
-            " WHERE state = 'RUNNING' AND lease_until > clock_timestamp()"
-        )
-        return int(cursor.fetchone()[0])
 
 
 def _answers(port: int) -> bool:

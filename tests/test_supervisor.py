@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from codememory import database, supervisor
-from codememory.supervisor import STUCK_SECONDS, Watchdog
 
 pytestmark = pytest.mark.queue
 SCRIPT = Path(__file__).with_name("supervised.py")
@@ -153,31 +152,3 @@ def test_a_taken_port_is_refused_with_the_option_to_use(capsys: pytest.CaptureFi
         taken.listen()
         assert supervisor.supervise(taken.getsockname()[1], lambda: None) == 1
     assert "--port" in capsys.readouterr().err
-
-
-def watch(*looks: tuple[set[int], int]) -> bool:
-    """Looks a minute apart (one second less than the limit) at waiting tasks and busy workers."""
-    dog, stuck = Watchdog(), False
-    for number, (eligible, busy) in enumerate(looks):
-        stuck = dog.is_stuck(eligible, busy, number * (STUCK_SECONDS * 0.6))
-    return stuck
-
-
-def test_tasks_that_nobody_takes_while_a_worker_is_free_mean_a_stuck_queue() -> None:
-    assert watch(({1}, 0), ({1}, 0), ({1, 2}, 1))
-
-
-def test_a_queue_that_takes_one_of_many_tasks_is_not_stuck() -> None:
-    assert not watch(({1, 2}, 0), ({1, 2}, 0), ({2, 3}, 0))
-
-
-def test_a_queue_whose_workers_are_all_busy_is_not_stuck() -> None:
-    assert not watch(({1}, 2), ({1}, 2), ({1}, 2))
-
-
-def test_an_empty_queue_is_not_stuck() -> None:
-    assert not watch((set(), 0), (set(), 0), (set(), 0))
-
-
-def test_old_tasks_found_at_the_first_look_are_given_a_minute() -> None:
-    assert not watch(({1}, 0), ({1}, 0))
