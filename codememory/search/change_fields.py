@@ -7,7 +7,7 @@ only); the caller says which added terms the project never had before; `change_i
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codememory.search import ranking
@@ -141,7 +141,8 @@ class _Texts:
         """The unchanged lines around each hunk, and what the lines above say they belong to."""
         if not new:
             return
-        spans = list(_new_spans(hunks))
+        # Of a deletion: the empty place where its lines were.
+        spans = [(hunk.new_line - 1, hunk.new_line - 1 + hunk.new_lines) for hunk in hunks]
         changed = {line for start, end in spans for line in range(start, end)}
         around: set[int] = set()
         headers: set[int] = set()
@@ -157,15 +158,6 @@ class _Texts:
         self.put("ctx", context)
         names = [match.group(0) for match in DEFINITION.finditer(context)]
         self.put("fn", "\n".join([*(_decoded(new[line][:80]) for line in sorted(headers)), *names]))
-
-
-def _new_spans(hunks: list[Hunk]) -> Iterator[tuple[int, int]]:
-    """0-based [start, end) of each hunk in the new text; of a deletion, the empty place of it."""
-    shift = 0
-    for hunk in hunks:
-        start = hunk.new_line - 1 if hunk.new_lines else hunk.old_line - 1 + shift
-        yield start, start + hunk.new_lines
-        shift += hunk.new_lines - hunk.old_lines
 
 
 def _header(lines: list[bytes], last: int) -> int | None:
