@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import subprocess
 import sys
@@ -46,6 +47,7 @@ def set_up() -> None:
     import django  # noqa: PLC0415 -- reads the settings, and they read the home
 
     django.setup()
+    logging.getLogger("django-q").setLevel(logging.WARNING)  # it tells of every wake-up
 
 
 def register(root: Path) -> Project:
