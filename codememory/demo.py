@@ -34,7 +34,7 @@ from codememory.models import (
 from codememory.projects import register_project
 from codememory.status import totals
 
-QUESTION = "Change how the amount of a refund is computed, and what a retried refund does"
+QUESTION = "Give a retried refund a new idempotency key and recompute its refund amount"
 RULE_MODALITIES = ("REQUIREMENT", "DECISION", "CONVENTION")
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 # Every other database refuses this actor: its constraint says PERSON alone.

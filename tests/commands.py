@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 
 from django.core.management import call_command
 
+from codememory import database
 from codememory.errors import CodeMemoryError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +61,14 @@ def manage(home: Path, *arguments: str, seconds: float = 120) -> Said:
         check=False,
     )
     return Said(ended.returncode, ended.stdout, ended.stderr)
+
+
+@contextmanager
+def temporary_home(name: str) -> Iterator[Path]:
+    """A home for several tests, short enough for a socket; removed with its database."""
+    folder = Path("/tmp") / f"codememory-test-{os.getuid()}-{os.getpid()}.{name}"  # noqa: S108
+    yield folder
+    database.discard(folder)
 
 
 def environment(home: Path) -> dict[str, str]:

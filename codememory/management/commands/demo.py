@@ -44,8 +44,10 @@ def lines_of(found: dict[str, Any]) -> list[str]:
     )
     lines = [
         f"read      {read} ({found['seconds']['collecting']} s)",
-        f"promoted  {promoted['candidate']} became {promoted['memory']} by the review form",
-        f"asked     {found['question']}",
+        f"promoted  {promoted['candidate']} became {promoted['memory']}, through the review form:",
+        *wrap(f"“{promoted['statement']}”", " " * 10),
+        "asked",
+        *wrap(found["question"], " " * 10),
         "",
     ]
     for name, title in TITLES.items():
