@@ -132,7 +132,8 @@ def make_environment(lock: str) -> None:
     clear(ENVIRONMENT)
     ENVIRONMENT.mkdir()
     building.touch()
-    if subprocess.call([*python, "-m", "venv", str(ENVIRONMENT)], stdout=2, env=clean()):
+    command = [*python, "-m", "venv", str(ENVIRONMENT)]
+    if subprocess.call(command, stdout=2, env=clean(), close_fds=False):
         raise SystemExit("codememory: python -m venv failed, as said above")
     if not install(lock):
         raise SystemExit(f"codememory: installing {lock} failed, as pip said above")
@@ -141,16 +142,10 @@ def make_environment(lock: str) -> None:
 
 def install(lock: str) -> bool:
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"]
-    command = [
-        str(interpreter(ENVIRONMENT)),
-        "-m",
-        "pip",
-        "install",
-        *options,
-        "-r",
-        str(ROOT / lock),
-    ]
-    return subprocess.call(command, stdout=2, env=dict(clean(), PIP_USER="0")) == 0
+    command = [str(interpreter(ENVIRONMENT)), "-m", "pip", "install", *options]
+    command += ["-r", str(ROOT / lock)]
+    environment = dict(clean(), PIP_USER="0")
+    return subprocess.call(command, stdout=2, env=environment, close_fds=False) == 0
 
 
 def finish(lock: str) -> None:
@@ -207,6 +202,8 @@ def lock_file(file: IO[bytes]) -> None:
         import fcntl  # noqa: PLC0415 -- of the other platforms
 
         fcntl.flock(file, fcntl.LOCK_EX)
+        # venv and pip inherit the lock: should we be killed, the next one waits until they end.
+        os.set_inheritable(file.fileno(), True)
 
 
 # --- interpreters --------------------------------------------------------------------------------

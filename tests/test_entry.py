@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,16 @@ def test_a_database_of_ones_own_that_does_not_answer_is_one_line(tmp_path: Path)
     refused = run("createadmin", CODEMEMORY_HOME=str(tmp_path), DATABASE_URL=url)
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
+
+
+def test_a_build_that_lost_its_parent_keeps_the_next_one_waiting(tmp_path: Path) -> None:
+    code = "import manage, subprocess\nwith manage.alone():\n    print('alone', flush=True)\n"
+    code += "    subprocess.call(['sleep', '2'], close_fds=False)"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        time.sleep(0.2)
+        first.kill()
+    started = time.monotonic()
+    with manage.alone():
+        assert time.monotonic() - started > 0.5
