@@ -18,6 +18,7 @@ from collectors.values import Gap, Hunk
 FILES_READ = 25  # of a change, whose hunks are compared with the question
 HUNKS_READ = 40  # of a file
 HUNKS_SHOWN = 3
+WINDOW_LINES = 2_000  # of a side, among which a snippet is chosen
 HUNKS_DIFFER = "HUNKS_DIFFER"  # method of a change whose shown hunks are judged differently
 SNIPPET_LINES, SNIPPET_CHARACTERS = 14, 1_200
 ABOVE_BYTES = 20_000  # looked through for the definition that a hunk stands in
@@ -64,7 +65,7 @@ def change_result(
         "old_path": shown_path(bytes(best.old_path.raw)) if best.old_path else None,
         "new_path": shown_path(bytes(best.new_path.raw)) if best.new_path else None,
         "title": _title(best, shown, change),
-        "snippet": _snippet(shown),
+        "snippet": _snippet(shown, weights),
         "verdict": whole.verdict.value,
         "verdict_method": lead.method.value if lead else HUNKS_DIFFER,
         "verdict_path": shown_path((lead or verdicts[0]).path),
@@ -198,15 +199,31 @@ def _title(row: FileChange, shown: Sequence[_ScoredHunk], change: LogicalChange)
     return title + (f" in {change.files} files)" if change.files > 1 else ")")
 
 
-def _snippet(shown: Sequence[_ScoredHunk]) -> str:
+def _snippet(shown: Sequence[_ScoredHunk], weights: Mapping[str, float]) -> str:
+    """Both sides of the best hunk; of a long side the lines that say most of what was asked."""
+    if not shown:
+        return ""
     lines: list[str] = []
-    for h in shown[:1]:
-        for sign, side in (("-", h.before), ("+", h.after)):
-            text = side.decode("utf-8", "backslashreplace")
-            lines += [f"{sign} {line}" for line in text.splitlines()]
-    cut = lines[:SNIPPET_LINES]
-    more = [f"… {len(lines) - len(cut)} more lines"] if len(lines) > len(cut) else []
-    return "\n".join(cut + more)[:SNIPPET_CHARACTERS]
+    sides = [("-", shown[0].before), ("+", shown[0].after)]
+    most = SNIPPET_LINES if not all(side for _, side in sides) else SNIPPET_LINES // 2
+    for sign, side in sides:
+        text = side.decode("utf-8", "backslashreplace").splitlines()
+        first = _best_window(text, weights, most)
+        cut = text[first : first + most]
+        before, after = first, len(text) - first - len(cut)
+        lines += [f"  … {before} lines above"] if before else []
+        lines += [f"{sign} {line}" for line in cut]
+        lines += [f"  … {after} more lines"] if after else []
+    return "\n".join(lines)[:SNIPPET_CHARACTERS]
+
+
+def _best_window(lines: Sequence[str], weights: Mapping[str, float], most: int) -> int:
+    """Return where the `most` lines begin that hold most of the question's weight."""
+    if len(lines) <= most:
+        return 0
+    worth = [_worth(line, weights) for line in lines[:WINDOW_LINES]]
+    starts = range(len(worth) - most + 1) if len(worth) >= most else range(1)
+    return max(starts, key=lambda start: (sum(worth[start : start + most]), -start))
 
 
 def _ids(h: _ScoredHunk) -> list[str]:

@@ -115,6 +115,11 @@ class Checkout:
 
     # What is there now
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether there is a HEAD to compare with at all."""
+        return self.head.oid is not None
+
     @cached_property
     def tree(self) -> dict[bytes, TreeEntry]:
         """HEAD's files by path."""

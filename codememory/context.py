@@ -116,7 +116,7 @@ def _changes(
     only = frozenset(request.paths)
     scores: dict[int, float | None] = {}
     if request.offset == 0:
-        scores |= dict.fromkeys(_newest_of(checkout, request.paths))
+        scores |= dict.fromkeys(newest_changes(checkout, request.paths, PATH_CHANGES))
     for path in request.paths or (None,):
         wanted = request.offset + CHANGES + 1
         page = find([checkout.scope_id], question.text, [EntryKind.CHANGE], path, wanted, None)
@@ -136,8 +136,8 @@ def _changes(
     return results, len(ranked) > CHANGES
 
 
-def _newest_of(checkout: Checkout, paths: Sequence[bytes]) -> list[int]:
-    """Logical changes that touched the paths last."""
+def newest_changes(checkout: Checkout, paths: Sequence[bytes], most: int) -> list[int]:
+    """Return the logical changes that touched each path last, the newest first."""
     found: list[int] = []
     for path in paths:
         digest = path_digest(path)
@@ -147,7 +147,7 @@ def _newest_of(checkout: Checkout, paths: Sequence[bytes]) -> list[int]:
             .order_by("-commit_id")
             .values_list("logical_change_id", flat=True)
         )
-        found += list(dict.fromkeys(rows[: PATH_CHANGES * 4]))[:PATH_CHANGES]
+        found += list(dict.fromkeys(rows[: most * 4]))[:most]
     return found
 
 

@@ -59,9 +59,14 @@ def find_evidence(project: Project, evidence_id: str) -> dict[str, Any] | None:
     if parsed is None:
         return None
     with Checkout(project) as checkout:
-        if parsed.hunk is None:
-            return _segment_evidence(checkout, parsed)
-        return _hunk_evidence(checkout, parsed, parsed.hunk)
+        return evidence_in(checkout, parsed)
+
+
+def evidence_in(checkout: Checkout, parsed: EvidenceId) -> dict[str, Any] | None:
+    """The same within a checkout that is open already."""
+    if parsed.hunk is None:
+        return _segment_evidence(checkout, parsed)
+    return _hunk_evidence(checkout, parsed, parsed.hunk)
 
 
 def _text_fields(redacted: bytes, kinds: list[dict[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from codememory.change_results import change_result
 from codememory.checkout import Checkout
 from codememory.claim_results import candidate_result, memory_result, section_result
-from codememory.context import ContextRequest, build_context, request_digest
+from codememory.context import ContextRequest, build_context, newest_changes, request_digest
 from codememory.errors import BadCursorError
 from codememory.models import EntryKind, Project
 from codememory.paths import raw_path
@@ -46,12 +46,25 @@ def search(
     only = frozenset([raw]) if raw is not None else frozenset()
     with Checkout(project) as checkout:
         results = [result_of(checkout, hit, asked, only) for hit in page.hits]
+        if raw is not None and not page.hits and cursor is None:
+            # No word matched on this path: what changed there last is the better answer.
+            results = _newest_results(checkout, raw, kinds, asked, limit)
         gaps = coverage_gaps(checkout, [raw] if raw is not None else [])
     return {
         "results": [result for result in results if result is not None],
         "gaps": gaps,
         "next": page.next,
     }
+
+
+def _newest_results(
+    checkout: Checkout, path: bytes, kinds: Sequence[str], asked: Question, limit: int
+) -> list[dict[str, Any] | None]:
+    if kinds and EntryKind.CHANGE not in kinds:
+        return []
+    found = newest_changes(checkout, [path], limit)
+    hits = [Hit(EntryKind.CHANGE, 0, pk, checkout.scope_id, 0.0) for pk in found]
+    return [result_of(checkout, hit, asked, frozenset([path])) for hit in hits]
 
 
 def result_of(

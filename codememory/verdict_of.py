@@ -7,15 +7,27 @@ from dataclasses import replace
 
 from codememory.checkout import Checkout
 from codememory.models import EvidenceSegment, FileChange
-from codememory.verdicts import HunkCase, Verdict, judge_hunk, judge_segment
+from codememory.verdicts import (
+    HunkCase,
+    Method,
+    Verdict,
+    VerdictKind,
+    judge_hunk,
+    judge_segment,
+)
 from collectors.redact import find_secrets, redact
 from collectors.values import Hunk, PathClass
+
+# The checkout cannot be opened, or has no commit: there is nothing to compare with.
+SOURCE_UNAVAILABLE = Verdict(VerdictKind.UNKNOWN, Method.SOURCE_UNAVAILABLE)
 
 
 def judge_file_change(
     checkout: Checkout, row: FileChange, numbers: Sequence[int] | None = None
 ) -> list[Verdict]:
     """Judge hunks (numbers from 1; all without) of a file change against the worktree now."""
+    if not checkout.is_readable:
+        return [SOURCE_UNAVAILABLE]
     change = row.content_change
     hunks: list[Hunk | None] = list(change.hunks()) if change else []
     if numbers is not None:
@@ -43,6 +55,8 @@ def _case(checkout: Checkout, row: FileChange, hunk: Hunk | None) -> HunkCase:
 
 def judge_stored_segment(checkout: Checkout, segment: EvidenceSegment) -> Verdict:
     """Judge a document segment: does its text still stand in its document?"""
+    if not checkout.is_readable:
+        return SOURCE_UNAVAILABLE
     current = checkout.current(bytes(segment.revision.path.raw))
     if current is not None and current.content is not None and segment.redactions:
         # The stored text has its secrets cut out: compare with the document cut the same way.
