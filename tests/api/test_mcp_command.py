@@ -55,6 +55,7 @@ def process(*arguments: str, cwd: Path = ROOT, before: str = "") -> StdioServerP
     url = f"postgresql:///{given['NAME']}?{urlencode(place)}"
     start = START if not before else f"import django; django.setup()\n{before}\n{START}"
     environment = os.environ | {"DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONUNBUFFERED", None)  # what a print leaves in a buffer comes out last
     return StdioServerParameters(
         command=sys.executable, args=["-c", start, "mcp", *arguments], env=environment, cwd=cwd
     )

@@ -24,6 +24,9 @@ class Command(BaseCommand):
         "the current directory, or all projects of your database when there is none."
     )
 
+    # An agent waits for the first answer; `up` and `doctor` run the checks.
+    requires_system_checks = ()
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--project", action="append", default=[], metavar="P", help="a name or a path"
