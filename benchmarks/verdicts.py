@@ -125,7 +125,7 @@ class Row:
 def draw(history: History, wanted: int, seed: int) -> tuple[list[HunkCase], int]:
     """One added or modified hunk from each of `wanted` commits; how many had no effective line."""
     # A seeded draw has to be repeatable, not secret.
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     commits = sorted(history.rows, key=history.ordinals.__getitem__)
     chance.shuffle(commits)
     cases: list[HunkCase] = []
