@@ -28,7 +28,7 @@ def result_lines(result: dict[str, Any], *, snippet_lines: int = 8) -> list[str]
 
 def _indented(text: str, most: int) -> list[str]:
     lines = [line for line in text.splitlines() if line.strip()]
-    shown = [f"        | {line.expandtabs(4)}"[: width()] for line in lines[:most]]
+    shown = [f"        | {line.expandtabs(4)}"[: width()].rstrip() for line in lines[:most]]
     if len(lines) > most:
         shown.append(f"        | … {len(lines) - most} more lines")
     return shown

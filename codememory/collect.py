@@ -100,7 +100,8 @@ def follow(run_ids: Sequence[int]) -> list[Run]:
 def _work_one(live: Sequence[Run]) -> bool:
     """Work one slice of the first run that can be claimed; false when none can be now."""
     runs.requeue_lost_runs()
-    for run in live:
+    # The short ones first: they are done while somebody looks.
+    for run in sorted(live, key=lambda run: (run.source in runs.HEAVY_SOURCES, run.pk)):
         claim = runs.claim_run(run.pk)
         if claim is None:
             continue

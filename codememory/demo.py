@@ -34,7 +34,7 @@ from codememory.models import (
 from codememory.projects import register_project
 from codememory.status import totals
 
-QUESTION = "Give a retried refund a new idempotency key and recompute its refund amount"
+QUESTION = "Change issue_refund so that a retried refund gets a new idempotency key"
 RULE_MODALITIES = ("REQUIREMENT", "DECISION", "CONVENTION")
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 # Every other database refuses this actor: its constraint says PERSON alone.

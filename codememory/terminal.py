@@ -190,6 +190,8 @@ def shown(value: object) -> str:
     """A cell: numbers with separators, nothing for None."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.1f}"
     return "" if value is None else str(value)
 
 

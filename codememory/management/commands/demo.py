@@ -9,7 +9,8 @@ from codememory.answers import coverage_line, gap_lines, result_lines
 from codememory.demo import QUESTION, run_demo
 from codememory.terminal import TerminalCommand, add_json, count_of, wrap
 
-SHOWN = {"applicable_rules": 3, "relevant_changes": 3, "documented_intent": 2}
+SHOWN = {"applicable_rules": 3, "relevant_changes": 5, "documented_intent": 2}
+SNIPPET_LINES = 5
 TITLES = {
     "applicable_rules": "Rules that apply (promoted by a reviewer)",
     "relevant_changes": "What changed (from the code itself: every message is `fx`)",
@@ -46,8 +47,7 @@ def lines_of(found: dict[str, Any]) -> list[str]:
         f"read      {read} ({found['seconds']['collecting']} s)",
         f"promoted  {promoted['candidate']} became {promoted['memory']}, through the review form:",
         *wrap(f"“{promoted['statement']}”", " " * 10),
-        "asked",
-        *wrap(found["question"], " " * 10),
+        *_labelled("asked", found["question"]),
         "",
     ]
     for name, title in TITLES.items():
@@ -56,15 +56,21 @@ def lines_of(found: dict[str, Any]) -> list[str]:
     ids = [item["evidence_id"] for item in answer["provenance"]]
     if ids:
         lines += wrap(f"Evidence: {' '.join(ids)}", "")
-        lines.append(f"Open one: python3 manage.py evidence {ids[0]} --demo")
+        code = [i for change in answer["relevant_changes"][:1] for i in change["evidence_ids"]]
+        lines.append(f"Open one: python3 manage.py evidence {(code or ids)[0]} --demo")
     lines.append("Your own:  python3 manage.py up --project PATH")
     return lines
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    first, *more = wrap(text, " " * 10)
+    return [f"{label:9} {first.strip()}", *more]
 
 
 def _section(results: list[dict[str, Any]], most: int) -> list[str]:
     lines: list[str] = []
     for result in results[:most]:
-        lines += [*result_lines(result), ""]
+        lines += [*result_lines(result, snippet_lines=SNIPPET_LINES), ""]
     if not results:
         lines = ["        nothing about this", ""]
     elif len(results) > most:
