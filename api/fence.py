@@ -31,15 +31,33 @@ def compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def fit(ask: Callable[[int], Answer], size: int, measure: Callable[[Answer], int]) -> Answer:
+def fit(
+    ask: Callable[[int], Answer], size: int, measure: Callable[[Answer], int]
+) -> tuple[Answer, int]:
     """Ask for `size`, then for half as much until the answer is within the limit.
 
-    Asking again, not cutting, keeps cursors and counts true.
+    Returns it and the size that fitted. Asking again, not cutting, keeps cursors and counts true.
     """
     while True:
         answer = ask(size)
         if measure(answer) <= MAX_ANSWER_BYTES:
-            return answer
+            return answer, size
         if size <= 1:
             raise AnswerTooLargeError
         size //= 2
+
+
+def lowered(name: str, asked: int, size: int) -> str | None:
+    """What the caller is told when less was asked for on its behalf."""
+    if size == asked:
+        return None
+    return f"Lowered {name} from {asked} to {size} to keep the answer small; `next` continues it."
+
+
+def cut_text(found: dict[str, Any], size: int) -> dict[str, Any]:
+    """Evidence with at most `size` characters of its text, saying so."""
+    whole = len(found["text"] or "")
+    if size >= whole:
+        return {**found, "note": None}
+    note = f"Cut to {size} of {whole} characters; sha256 and ranges are of the whole."
+    return {**found, "text": found["text"][:size], "bytes_base64": None, "note": note}

@@ -14,7 +14,7 @@ from pydantic import Field
 from api import inputs, render
 from api.access import Access, choose_project, find_project
 from api.errors import AbsentError, problem_of
-from api.fence import fit
+from api.fence import cut_text, fit, lowered
 from api.outputs import (
     Attachment,
     ContextOutput,
@@ -144,9 +144,9 @@ class Tools:
                 budget=size,
                 cursor=cursor,
             )
-            return _fenced(found, render.context_head(found), _less("budget", budget, size))
+            return _fenced(found, render.context_head(found), lowered("budget", budget, size))
 
-        return fit(ask, budget, _wire_bytes)
+        return fit(ask, budget, _wire_bytes)[0]
 
     @db_tool
     def search_history(
@@ -173,9 +173,9 @@ class Tools:
 
         def ask(size: int) -> CallToolResult:
             found = recall.search(chosen, query, kinds=kinds, path=path, limit=size, cursor=cursor)
-            return _fenced(found, render.search_head(found), _less("limit", limit, size))
+            return _fenced(found, render.search_head(found), lowered("limit", limit, size))
 
-        return fit(ask, limit, _wire_bytes)
+        return fit(ask, limit, _wire_bytes)[0]
 
     @db_tool
     def get_evidence(
@@ -189,24 +189,12 @@ class Tools:
         found = evidence.find_evidence(chosen, evidence_id)
         if found is None:
             raise AbsentError
-        whole = len(found["text"] or "")
 
         def ask(size: int) -> CallToolResult:
-            shown = {**found, "note": None} if size >= whole else _cut(found, size)
+            shown = cut_text(found, size)
             return _result(shown, render.evidence_text(shown))
 
-        return fit(ask, max(whole, 1), _wire_bytes)
-
-
-def _cut(found: dict[str, Any], size: int) -> dict[str, Any]:
-    note = f"Cut to {size} of {len(found['text'])} characters; sha256 and ranges are of the whole."
-    return {**found, "text": found["text"][:size], "bytes_base64": None, "note": note}
-
-
-def _less(name: str, asked: int, size: int) -> str | None:
-    if size == asked:
-        return None
-    return f"Lowered {name} from {asked} to {size} to keep the answer small; `next` continues it."
+        return fit(ask, len(found["text"] or ""), _wire_bytes)[0]
 
 
 def _fenced(found: dict[str, Any], head: str, note: str | None) -> CallToolResult:

@@ -15,11 +15,13 @@ from rest_framework.views import APIView
 from api.access import TokenAccess, find_project
 from api.auth import BearerAuthentication, MayRead, TokenThrottle
 from api.errors import AbsentError
-from api.fence import TRUST, compact_json, fit
+from api.fence import TRUST, compact_json, cut_text, fit, lowered
 from api.problems import problem_response
 from api.serializers import ContextParameters, Parameters, SearchParameters
 from codememory import evidence, recall, status
 from codememory.models import Project
+
+NOTE = "CodeMemory-Note"  # says what was made smaller to keep the answer within its limit
 
 
 class AlwaysJson(BaseContentNegotiation):
@@ -91,7 +93,7 @@ class SearchView(AgentView):
                 cursor=asked["cursor"],
             )
 
-        return Response(fit(ask, asked["limit"], _bytes))
+        return _fitted(ask, "limit", asked["limit"])
 
 
 class ContextView(AgentView):
@@ -111,7 +113,7 @@ class ContextView(AgentView):
                 cursor=asked["cursor"],
             )
 
-        return Response(fit(ask, asked["budget"], _bytes))
+        return _fitted(ask, "budget", asked["budget"])
 
 
 class EvidenceView(AgentView):
@@ -120,7 +122,9 @@ class EvidenceView(AgentView):
         found = evidence.find_evidence(self.project(project), evidence_id)
         if found is None:
             raise AbsentError
-        return Response({**found, "trust": TRUST})
+        whole = {**found, "trust": TRUST}
+        size = len(found["text"] or "")
+        return Response(fit(lambda most: cut_text(whole, most), size, _bytes)[0])
 
 
 class StatusView(AgentView):
@@ -134,6 +138,13 @@ class NothingView(AgentView):
 
     def get(self, request: Request, rest: str) -> Response:  # noqa: ARG002
         raise AbsentError
+
+
+def _fitted(ask: Callable[[int], dict[str, Any]], name: str, asked: int) -> Response:
+    answer, size = fit(ask, asked, _bytes)
+    note = lowered(name, asked, size)
+    # Beside the answer, whose shape is fixed.
+    return Response(answer, headers=None if note is None else {NOTE: note})
 
 
 def _bytes(answer: dict[str, Any]) -> int:

@@ -8,9 +8,11 @@ from django.core.cache import BaseCache
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
+from api import fence
 from api.auth import TokenThrottle
+from api.fence import MAX_ANSWER_BYTES
 from codememory import tokens
-from codememory.models import ApiToken, Project
+from codememory.models import ApiToken, EvidenceSegment, Project
 from tests.api.builders import evidence_ids
 
 PAGES = ["status", "search?q=cache", "context?task=cache"]
@@ -165,3 +167,23 @@ def test_a_busy_token_has_to_wait(
     answers = [rest.get("/api/v1/projects") for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert int(answers[-1]["Retry-After"]) > 0
+
+
+@pytest.mark.usefixtures("collected")
+def test_long_evidence_is_cut_and_says_so(rest: APIClient, alice: Project) -> None:
+    EvidenceSegment.objects.filter(scope=alice.scope_id).update(content=b'"\\' * 20_000)
+    segment = EvidenceSegment.objects.filter(scope=alice.scope_id).earliest("pk")
+    response = rest.get(page(alice, f"evidence/S{segment.pk}"))
+    assert len(response.content) <= MAX_ANSWER_BYTES
+    assert "of 40000 characters" in response.json()["note"]
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_large_page_is_asked_for_smaller_and_says_so(
+    rest: APIClient, alice: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fence, "MAX_ANSWER_BYTES", 1_500)
+    response = rest.get(page(alice, "search?q=session+cache&limit=50"))
+    assert response.status_code == 200
+    assert response["CodeMemory-Note"].startswith("Lowered limit from 50 to ")
+    assert response.json()["next"]
