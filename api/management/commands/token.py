@@ -54,7 +54,9 @@ def duration(text: str) -> timedelta:
     try:
         last = date.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError("give a number and m, h, d or w, or a date like 2027-01-31") from None
+        raise ArgumentTypeError(
+            "give a number and m, h, d or w, or a date like 2027-01-31"
+        ) from None
     end = datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(days=1)
     return end - datetime.now(UTC)
 
