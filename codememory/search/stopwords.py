@@ -1,4 +1,4 @@
-"""English words that carry no meaning in a question; they are indexed, and only asked for alone."""
+"""English words that tell little in a question; they are indexed, and count fully only alone."""
 
 from __future__ import annotations
 
@@ -12,3 +12,11 @@ _LIST = """
     whose why will with within without would yet you your yours s
 """
 STOPWORDS = frozenset(_LIST.split())
+
+# They say what kind of change it was, seldom which: worth a share of another word in a question.
+_VERBS = """
+    add added adds adding allow change changed changes changing fix fixed fixes fixing improve
+    improved make made makes making move moved moves moving new remove removed removes removing
+    support update updated updates updating use used uses using
+"""
+CHANGE_VERBS = frozenset(_VERBS.split())
