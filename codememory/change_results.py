@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from codememory.checkout import UNREAD_CLASSES, Checkout
-from codememory.models import FileChange, LogicalChange
+from codememory.models import ContentChange, FileChange, GitCommit, LogicalChange
 from codememory.paths import shown_path
 from codememory.search.analyser import terms
 from codememory.search.line_kinds import DEFINITION
@@ -35,31 +35,100 @@ class _ScoredHunk:
     inside: str  # name of the definition that the hunk stands in, or empty
 
 
-def change_result(
+def change_results(
     checkout: Checkout,
-    change_id: int,
+    change_ids: Sequence[int],
     weights: Mapping[str, float],
     only_paths: frozenset[bytes] = frozenset(),
-) -> dict[str, Any] | None:
-    """Return the result of one logical change; `weights` are the question's terms.
+) -> dict[int, dict[str, Any]]:
+    """Return the results of logical changes by id; `weights` are the question's terms.
 
-    Files under `only_paths` (if any) are preferred. None when the change is no longer stored.
+    Files under `only_paths` (if any) are preferred. What is no longer stored is left out. Rows
+    and blobs of all the changes are read together: a page costs a handful of statements.
     """
-    change = LogicalChange.objects.filter(scope_id=checkout.scope_id, pk=change_id).first()
-    rows = _own_rows(checkout, change_id)
-    if change is None or not rows:
-        return None
-    ranked = _rank_files(rows, weights, only_paths)
-    hunks = _best_hunks(checkout, ranked[:FILES_READ], weights, only_paths)
-    best = hunks[0].row if hunks else ranked[0]
+    changes = LogicalChange.objects.filter(scope_id=checkout.scope_id).in_bulk(change_ids)
+    views = _views(checkout, changes)
+    best = {
+        pk: _rank_files(view.rows, weights, only_paths)[:FILES_READ] for pk, view in views.items()
+    }
+    _load_contents(checkout, [row for rows in best.values() for row in rows])
+    return {
+        pk: _result(checkout, changes[pk], views[pk].commits, rows, weights, only_paths)
+        for pk, rows in best.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A logical change as one of its commits shows it, and all commits that show it."""
+
+    rows: list[FileChange]
+    commits: list[str]
+
+
+def _views(checkout: Checkout, change_ids: Collection[int]) -> dict[int, _View]:
+    """Take each change from its earliest reachable non-merge commit."""
+    rows = (
+        FileChange.objects.filter(
+            scope_id=checkout.scope_id, logical_change_id__in=list(change_ids)
+        )
+        .select_related("old_path", "new_path")
+        .order_by("commit_id", "parent_index", "pk")
+    )
+    by_change: dict[int, list[FileChange]] = {}
+    for row in rows:
+        by_change.setdefault(row.logical_change_id or 0, []).append(row)
+    commits = GitCommit.objects.only("oid", "parent_oids", "algorithm").in_bulk(
+        {row.commit_id for row in rows}
+    )
+    for row in rows:
+        row.commit = commits[row.commit_id]
+    return {pk: _view(checkout, of_change) for pk, of_change in by_change.items()}
+
+
+def _view(checkout: Checkout, rows: Sequence[FileChange]) -> _View:
+    first = min(
+        rows,
+        key=lambda row: (
+            not checkout.is_reachable(row.commit_id),
+            len(row.commit.parent_oids) > 1,
+            row.commit_id,
+        ),
+    )
+    shown = (first.commit_id, first.parent_index)
+    return _View(
+        rows=[row for row in rows if (row.commit_id, row.parent_index) == shown],
+        commits=list(dict.fromkeys(row.commit.oid for row in rows)),
+    )
+
+
+def _load_contents(checkout: Checkout, rows: Sequence[FileChange]) -> None:
+    """Give the rows their content changes, and have Git read all blobs in one exchange."""
+    ids = {row.content_change_id for row in rows if row.content_change_id is not None}
+    contents = ContentChange.objects.filter(scope_id=checkout.scope_id).in_bulk(ids)
+    for row in rows:
+        if row.content_change_id is not None:
+            row.content_change = contents[row.content_change_id]
+    checkout.prefetch(oid for c in contents.values() for oid in (c.old_oid, c.new_oid))
+
+
+def _result(
+    checkout: Checkout,
+    change: LogicalChange,
+    commits: list[str],
+    rows: Sequence[FileChange],
+    weights: Mapping[str, float],
+    only_paths: frozenset[bytes],
+) -> dict[str, Any]:
+    hunks = _best_hunks(checkout, rows, weights, only_paths)
+    best = hunks[0].row if hunks else rows[0]
     shown = [h for h in hunks if h.row.pk == best.pk][:HUNKS_SHOWN]
     verdicts = judge_file_change(checkout, best, [h.number for h in shown] or None)
     whole = aggregate(verdicts)
     lead = next((v for v in verdicts if v.verdict == whole.verdict), None)
-    commits = _commits(checkout, change_id)
     return {
         "kind": "change",
-        "id": f"L{change_id}",
+        "id": f"L{change.pk}",
         "commit": best.commit.oid,
         "commits": commits,
         "old_path": shown_path(bytes(best.old_path.raw)) if best.old_path else None,
@@ -75,36 +144,6 @@ def change_result(
         "rationale": "UNKNOWN",
         "evidence_ids": [i for h in shown for i in _ids(h)],
     }
-
-
-def _own_rows(checkout: Checkout, change_id: int) -> list[FileChange]:
-    """Files of the change as its earliest reachable non-merge commit shows them."""
-    rows = list(
-        FileChange.objects.filter(scope_id=checkout.scope_id, logical_change_id=change_id)
-        .select_related("commit", "content_change", "old_path", "new_path")
-        .order_by("commit_id", "parent_index", "pk")
-    )
-    if not rows:
-        return []
-    first = min(
-        rows,
-        key=lambda row: (
-            not checkout.is_reachable(row.commit_id),
-            len(row.commit.parent_oids) > 1,
-            row.commit_id,
-        ),
-    )
-    return [
-        row
-        for row in rows
-        if (row.commit_id, row.parent_index) == (first.commit_id, first.parent_index)
-    ]
-
-
-def _commits(checkout: Checkout, change_id: int) -> list[str]:
-    rows = FileChange.objects.filter(scope_id=checkout.scope_id, logical_change_id=change_id)
-    oids = rows.order_by("commit_id").values_list("commit__oid", flat=True)
-    return list(dict.fromkeys(oids))
 
 
 def _path_of(row: FileChange) -> bytes:
@@ -135,12 +174,6 @@ def _best_hunks(
     only_paths: frozenset[bytes],
 ) -> list[_ScoredHunk]:
     readable = [row for row in rows if row.content_change and row.path_class not in UNREAD_CLASSES]
-    checkout.prefetch(
-        oid
-        for row in readable
-        if row.content_change
-        for oid in (row.content_change.old_oid, row.content_change.new_oid)
-    )
     found = []
     for row in readable:
         found += _scored_hunks(checkout, row, weights)

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from codememory.change_results import change_result
+from codememory.change_results import change_results
 from codememory.checkout import Checkout
 from codememory.claim_results import candidate_result, memory_result, section_result
 from codememory.models import Candidate, EntryKind, FileChange, Memory, MemoryState, Project
@@ -26,6 +26,7 @@ PATH_CHANGES = 4  # newest changes of an asked path, whatever their words
 BYTES_A_TOKEN = 4  # estimate: UTF-8 bytes / 4 over-counts code by a tenth
 INTENT_SHARE = 0.5  # of the best score: weaker texts are no documented intent of this task
 CHANGE_SHARE = 0.35
+ALWAYS_ONE = ("applicable_rules", "relevant_changes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,9 @@ class _Budget:
         taken: list[dict[str, Any]] = []
         for position, item in enumerate(items):
             size = len(json.dumps(item, ensure_ascii=False).encode())
-            if size > self.left and (taken or section != "applicable_rules"):
+            # The first rule and the first change come whatever their size: an answer without
+            # them would hide that there are any, and its continuation would never move on.
+            if size > self.left and (taken or section not in ALWAYS_ONE):
                 self.omitted[section] = len(items) - position
                 break
             self.left -= size
@@ -126,13 +129,16 @@ def _changes(
                 scores[hit.target_id] = max(hit.score, scores.get(hit.target_id) or 0.0)
     ranked = sorted(scores, key=lambda pk: (-(scores[pk] or 0.0), -pk))
     ranked = ranked[request.offset :]
-    results = []
-    for pk in ranked[:CHANGES]:
-        result = change_result(checkout, pk, question.weights, only)
-        if result is not None:
-            score = scores[pk]
-            by = "words" if score is not None else "path"
-            results.append({**result, "score": round(score or 0.0, 4), "found_by": by})
+    shown = change_results(checkout, ranked[:CHANGES], question.weights, only)
+    results = [
+        {
+            **shown[pk],
+            "score": round(scores[pk] or 0.0, 4),
+            "found_by": "path" if scores[pk] is None else "words",
+        }
+        for pk in ranked[:CHANGES]
+        if pk in shown
+    ]
     return results, len(ranked) > CHANGES
 
 

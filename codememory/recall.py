@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from codememory.change_results import change_result
+from codememory.change_results import change_results
 from codememory.checkout import Checkout
 from codememory.claim_results import candidate_result, memory_result, section_result
 from codememory.context import ContextRequest, build_context, newest_changes, request_digest
@@ -22,6 +22,16 @@ from codememory.search.query import search as find
 from codememory.verification import coverage_gaps
 
 MAX_LIMIT = 50
+# What a search result holds; `engineering_context` says more of the same things.
+RESULT_KEYS = (
+    "kind", "id", "commit", "commits", "old_path", "new_path", "title", "snippet", "verdict",
+    "verdict_method", "standing", "evidence_ids", "score",
+)  # fmt: skip
+SHOW = {
+    EntryKind.SECTION.value: section_result,
+    EntryKind.CANDIDATE.value: candidate_result,
+    EntryKind.MEMORY.value: memory_result,
+}
 MIN_BUDGET, MAX_BUDGET = 200, 50_000
 MAX_OFFSET = 10_000
 
@@ -45,41 +55,44 @@ def search(
     asked = ask(project.scope_id, question)
     only = frozenset([raw]) if raw is not None else frozenset()
     with Checkout(project) as checkout:
-        results = [result_of(checkout, hit, asked, only) for hit in page.hits]
-        if raw is not None and not page.hits and cursor is None:
+        hits = list(page.hits)
+        if raw is not None and not hits and cursor is None:
             # No word matched on this path: what changed there last is the better answer.
-            results = _newest_results(checkout, raw, kinds, asked, limit)
+            hits = _newest(checkout, raw, kinds, limit)
+        found = results_of(checkout, hits, asked, only)
         gaps = coverage_gaps(checkout, [raw] if raw is not None else [])
     return {
-        "results": [result for result in results if result is not None],
+        "results": [{key: result[key] for key in RESULT_KEYS} for result in found],
         "gaps": gaps,
         "next": page.next,
     }
 
 
-def _newest_results(
-    checkout: Checkout, path: bytes, kinds: Sequence[str], asked: Question, limit: int
-) -> list[dict[str, Any] | None]:
+def _newest(checkout: Checkout, path: bytes, kinds: Sequence[str], limit: int) -> list[Hit]:
     if kinds and EntryKind.CHANGE not in kinds:
         return []
     found = newest_changes(checkout, [path], limit)
-    hits = [Hit(EntryKind.CHANGE, 0, pk, checkout.scope_id, 0.0) for pk in found]
-    return [result_of(checkout, hit, asked, frozenset([path])) for hit in hits]
+    return [Hit(EntryKind.CHANGE, 0, pk, checkout.scope_id, 0.0) for pk in found]
 
 
-def result_of(
-    checkout: Checkout, hit: Hit, asked: Question, only_paths: frozenset[bytes] = frozenset()
-) -> dict[str, Any] | None:
-    """Show what a hit stands for, with its verdict; None when it went away meanwhile."""
-    if hit.kind == EntryKind.CHANGE:
-        result = change_result(checkout, hit.target_id, asked.weights, only_paths)
-    elif hit.kind == EntryKind.SECTION:
-        result = section_result(checkout, hit.target_id)
-    elif hit.kind == EntryKind.CANDIDATE:
-        result = candidate_result(checkout, hit.target_id)
-    else:
-        result = memory_result(checkout, hit.target_id)
-    return None if result is None else {**result, "score": round(hit.score, 4)}
+def results_of(
+    checkout: Checkout,
+    hits: Sequence[Hit],
+    asked: Question,
+    only_paths: frozenset[bytes] = frozenset(),
+) -> list[dict[str, Any]]:
+    """Show what hits stand for, each with its verdict; what went away meanwhile is left out."""
+    ids = [hit.target_id for hit in hits if hit.kind == EntryKind.CHANGE]
+    changes = change_results(checkout, ids, asked.weights, only_paths)
+    results = []
+    for hit in hits:
+        if hit.kind == EntryKind.CHANGE:
+            result = changes.get(hit.target_id)
+        else:
+            result = SHOW[hit.kind](checkout, hit.target_id)
+        if result is not None:
+            results.append({**result, "score": round(hit.score, 4)})
+    return results
 
 
 def engineering_context(

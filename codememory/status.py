@@ -37,7 +37,7 @@ def project_status(project: Project) -> dict[str, Any]:
     return {
         "project": project.slug,
         "worktrees": [
-            {"root": worktree.root, "head": sources["git"]["head"]}
+            {"root": worktree.root, "head": checkout.head.oid, "branch": checkout.head.branch}
             for worktree in Worktree.objects.filter(scope_id=project.scope_id)
         ],
         "sources": sources,
@@ -121,7 +121,6 @@ def git_coverage(checkout: Checkout) -> dict[str, Any]:
             checkout, run, is_current=checkout.snapshot is not None, is_partial=is_partial
         ),
         "head": checkout.head.oid,
-        "branch": checkout.head.branch,
         "reachable": reachable,
         "processed": reachable - checkout.not_processed(),
         "gaps": gaps,

@@ -36,8 +36,9 @@ class Command(TerminalCommand):
 
 def lines_of(found: dict[str, Any]) -> list[str]:
     lines = [f"{found['project']}  {found['worktrees'][0]['root']}"]
+    branch = found["worktrees"][0]["branch"]
     for name, source in found["sources"].items():
-        lines += ["", *_source(name, source)]
+        lines += ["", *_source(name, source, branch)]
     totals = [(number, name.replace("_", " ")) for name, number in found["totals"].items()]
     lines += ["", "stored", *table(totals, indent="  ", right="r")]
     runs = [f"{number} {state}" for state, number in found["runs"].items() if number]
@@ -47,11 +48,11 @@ def lines_of(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _source(name: str, source: dict[str, Any]) -> list[str]:
+def _source(name: str, source: dict[str, Any], branch: str | None) -> list[str]:
     state, head = source["state"], source["head"]
     said = STATES.get(state, "this source cannot be read as it is now")
     counts = f"{source['processed']:,} of {source['reachable']:,} {UNITS[name]}"
-    lines = [f"{name:10} {state}: {said}", f"{'':10} {counts}" + _at(head, source.get("branch"))]
+    lines = [f"{name:10} {state}: {said}", f"{'':10} {counts}" + _at(head, branch)]
     gaps = [(gap["count"], gap["reason"]) for gap in source["gaps"]]
     if gaps:
         lines += [f"{'':10} not read, by reason", *table(gaps, indent=" " * 13, right="r")]
