@@ -35,13 +35,14 @@ class UpLock:
 
     def take(self) -> bool:
         """Take it; false while another process has it."""
-        self._connection = connection.copy()
-        with self._connection.cursor() as cursor:
+        own = connection.copy()
+        with own.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_lock(%s)", [UP_LOCK])
             is_taken = bool(cursor.fetchone()[0])
-        if not is_taken:
-            self._connection.close()
-            self._connection = None
+        if is_taken:
+            self._connection = own
+        else:
+            own.close()
         return is_taken
 
     def keep(self) -> None:

@@ -140,62 +140,53 @@ def _history() -> Iterator[tuple[Tree, list[int]]]:
     yield tree, [1]
     tree = {**tree, RETRY: RETRY_TEXT}
     yield tree, [2]
-    # What a refund is worth changes: rounded down, and never more than is left of the payment.
-    tree = {
-        **tree,
-        REFUNDS: tree[REFUNDS]
-        .replace("import round_up", "import round_down")
-        .replace(
-            "    return round_up(total)\n",
-            "    left = order.captured - order.refunded\n    return min(round_down(total), left)\n",
-        ),
-    }
+    tree = {**tree, REFUNDS: _bounded(tree[REFUNDS])}
     yield tree, [3]
-    tree = {
-        **tree,
-        ENTRIES: tree[LEDGER],
-        REFUNDS: tree[REFUNDS].replace("ledger", "ledger_entries"),
-    }
+    renamed = tree[REFUNDS].replace("shop.ledger", "shop.ledger_entries")
+    tree = {**tree, ENTRIES: tree[LEDGER], REFUNDS: renamed}
     del tree[LEDGER]
     yield tree, [4]
-    before_credit = tree
-    tree = {
-        **tree,
-        CREDIT: CREDIT_TEXT,
-        REFUNDS: tree[REFUNDS].replace(
-            "    book(order, -amount)\n",
-            "    if order.customer.wants_credit:\n"
-            "        return give_credit(order.customer, amount)\n"
-            "    book(order, -amount)\n",
-        ),
-    }
-    yield tree, [5]
-    tree = before_credit  # taken back whole
-    yield tree, [6]
-    side = {**tree, CURRENCY: CURRENCY_TEXT}
-    yield side, [7]
-    # A retried refund keeps its key.
-    tree = {
-        **tree,
-        REFUNDS: tree[REFUNDS]
-        .replace("import uuid\n\n", "")
-        .replace("import round_down\n", "import round_down\nfrom shop.retry import with_retries\n")
-        .replace(
-            "    key = uuid.uuid4().hex\n",
-            '    key = f"refund-{order.number}-{order.refunds_asked}"\n',
-        )
-        .replace(
-            "    answer = gateway.refund(order.payment, amount, key=key)\n",
-            "    answer = with_retries(lambda: gateway.refund(order.payment, amount, key=key))\n",
-        ),
-    }
+    yield {**tree, CREDIT: CREDIT_TEXT, REFUNDS: _as_credit(tree[REFUNDS])}, [5]
+    yield tree, [6]  # the store credit is taken back whole
+    yield {**tree, CURRENCY: CURRENCY_TEXT}, [7]  # on a side branch
+    tree = {**tree, REFUNDS: _retried(tree[REFUNDS])}
     yield tree, [7]
     tree = {**tree, CURRENCY: CURRENCY_TEXT}
     yield tree, [9, 8]
     tree = {**tree, PLAN: PLAN_TEXT}
     yield tree, [10]
-    tree = {**tree, RETRY: tree[RETRY].replace("ATTEMPTS = 3", "ATTEMPTS = 5")}
-    yield tree, [11]
+    yield {**tree, RETRY: RETRY_TEXT.replace("ATTEMPTS = 3", "ATTEMPTS = 5")}, [11]
+
+
+def _bounded(code: str) -> str:
+    """What a refund is worth: rounded down, and never more than is left of the payment."""
+    old = "    return round_up(total)\n"
+    new = "    left = order.captured - order.refunded\n    return min(round_down(total), left)\n"
+    return code.replace("import round_up", "import round_down").replace(old, new)
+
+
+def _as_credit(code: str) -> str:
+    """Store credit instead of money, for who wants it."""
+    booked = "    book(order, -amount)\n"
+    asked = "    if order.customer.wants_credit:\n"
+    given = "        return give_credit(order.customer, amount)\n"
+    code = code.replace("round_down\n", "round_down\nfrom shop.store_credit import give_credit\n")
+    return code.replace(booked, asked + given + booked)
+
+
+def _retried(code: str) -> str:
+    """A refund is tried again under the key of its first attempt."""
+    steps = {
+        "import uuid\n\n": "",
+        "import round_down\n": "import round_down\nfrom shop.retry import with_retries\n",
+        "uuid.uuid4().hex\n": 'f"refund-{order.number}-{order.refunds_asked}"\n',
+        "gateway.refund(order.payment, amount, key=key)\n": (
+            "with_retries(lambda: gateway.refund(order.payment, amount, key=key))\n"
+        ),
+    }
+    for old, new in steps.items():
+        code = code.replace(old, new)
+    return code
 
 
 def _as_stream(commits: list[tuple[Tree, list[int]]]) -> Iterator[bytes]:
