@@ -56,6 +56,7 @@ def test_it_finds_what_was_stored_in_every_script(stored: str, asked: str) -> No
         ("getUserById", "get user by id", "getUserById"),
         ("user_id", "user id", "user_id"),
         ("HTTP404", "http 404", "HTTP404"),
+        ("testing", "tests", "testing"),
     ],
 )
 def test_it_prefers_the_exact_form(exact: str, other: str, asked: str) -> None:
