@@ -93,10 +93,11 @@ def mark_moved_in_file(matter: Matter) -> None:
     runs = Runs(images.new, matter.span, now)
     matched: dict[int, int] = {}
     for line in lost:
-        if not (line.is_strong and line.is_gain):
-            continue  # a line the change itself had moved is found where it went
+        if not line.is_strong:
+            continue
         length, at = runs.longest(line.number, taken)
-        if length >= MIN_RUN_IN_FILE:
+        # A line that the change had itself moved within the file is no sure trace of it.
+        if length >= MIN_RUN_IN_FILE and line.is_gain:
             line.state = LineState.MOVED
             matched[line.number] = at
         elif length:

@@ -9,6 +9,7 @@ import pytest
 from codememory.verdicts import (
     METHOD_KINDS,
     Flag,
+    HunkCase,
     Inverse,
     Method,
     Source,
@@ -107,6 +108,31 @@ def test_a_copy_that_was_there_all_along_is_no_trace_of_the_change() -> None:
     verdict = judge(old, new, old + LATER)
     assert verdict.verdict is VerdictKind.HISTORICAL
     assert verdict.method is Method.REMOVED
+
+
+def test_a_repeated_line_needs_a_kept_neighbour_to_be_in_place() -> None:
+    old = b"def one():\n    check(alpha)\n\ndef two():\n    check(beta)\n"
+    new = old.replace(b"    check(beta)\n", b"    check(beta)\n    assert_closed(ledger)\n")
+    copies = b"assert_closed(ledger)\n    rest()\n", b"assert_closed(ledger)\n    sleep()\n"
+    now = b"def six():\n    %b\ndef ten():\n    %b" % copies
+    assert judge(old, new, now).verdict is VerdictKind.RECHECK_REQUIRED
+
+
+def test_a_line_only_moved_by_the_change_is_no_proof_that_it_holds() -> None:
+    line = b"    audit.write(cart, total)\n"
+    old, new = b"def a():\n" + line + b"    go()\n", b"def a():\n    go()\n" + line
+    verdicts = [judge(old, new, now).verdict for now in (old, old + LATER)]
+    assert VerdictKind.CURRENT_SUPPORTED not in verdicts
+
+
+def test_of_two_files_that_continue_one_the_nearer_is_judged() -> None:
+    class Split(TextWorld):
+        def followed_paths(self, path: bytes, _case: HunkCase) -> tuple[bytes, ...]:
+            return (path, b"shop/base.py")
+
+    world = Split({PATH: b"from shop.base import Cart\n", b"shop/base.py": TAXED + LATER})
+    verdict = judge_hunk(case_of(BASE, TAXED), world)
+    assert (verdict.method, verdict.path) == (Method.LINES_IN_PLACE, b"shop/base.py")
 
 
 def test_lines_moved_in_the_file_as_a_run_are_current() -> None:
