@@ -131,6 +131,7 @@ def _reference(checkout: Checkout) -> dict[str, Any]:
         "text_encoding": None,
         "bytes_base64": None,
         "verdict": None,
+        "verdict_of": None,  # what it judges: a BEFORE side is not itself what holds or not
         "verdict_method": None,
         "verdict_path": None,
         "verdict_steps": [],
@@ -192,6 +193,7 @@ def _segment_evidence(checkout: Checkout, parsed: EvidenceId) -> dict[str, Any] 
     if not is_there:
         answer["reasons"]["availability"] = "Git no longer gives this revision; text as captured"
     _set_verdict(answer, judge_stored_segment(checkout, segment))
+    answer["verdict_of"] = "segment"
     return answer
 
 
@@ -229,6 +231,7 @@ def _hunk_evidence(checkout: Checkout, parsed: EvidenceId, number: int) -> dict[
     if checkout.snapshot is None:
         answer["reasons"]["captured_at"] = "the run that reads this history has not finished"
     _set_verdict(answer, judge_file_change(checkout, view, [number])[0])
+    answer["verdict_of"] = "change"
     return answer
 
 

@@ -34,6 +34,7 @@ _VENDOR_TOKENS = re.compile(
     rb"|(?P<npm_token>npm_[A-Za-z0-9]{36})"
     rb"|(?P<pypi_token>pypi-AgE[\w-]{50,500})"
     rb"|(?P<huggingface_token>(?<!\w)hf_[A-Za-z0-9]{30,50})"
+    rb"|(?P<codememory_token>(?<!\w)cmt_[\w-]{43})"
 )
 _DOTTED_TOKENS = re.compile(  # these go on after the word, or begin before it
     rb"(?P<jwt>eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{0,2000})?)"
