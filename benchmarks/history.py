@@ -1,6 +1,6 @@
 """What it takes to collect a whole history, beside `git log -p -m -M` in the same run.
 
-    python benchmarks/history.py REPO [--json]
+    python benchmarks/history.py REPO
 
 Collects REPO into a throw-away database by the product's own code, and runs `git log` before and
 after. Prints one table and one JSON line; fails unless every commit and every row of git's own

@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import runpy
+from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -152,10 +153,15 @@ def test_every_address_is_documented() -> None:
 
 def options_of(command: str, app: str) -> set[str]:
     parser = load_command_class(app, command).create_parser("manage.py", command)
+    parsers: list[ArgumentParser] = [parser]
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            parsers += action.choices.values()
     shared = {"-h", "--help", "--version", "--skip-checks"}
     shared |= {"-v", "--verbosity", "--settings", "--pythonpath", "--traceback"}
     shared |= {"--no-color", "--force-color"}
-    return {word for action in parser._actions for word in action.option_strings} - shared
+    actions = [action for each in parsers for action in each._actions]
+    return {word for action in actions for word in action.option_strings} - shared
 
 
 def test_every_command_and_its_options_are_documented() -> None:
@@ -170,6 +176,12 @@ def test_every_command_and_its_options_are_documented() -> None:
 def test_every_word_of_a_vocabulary_is_in_the_domain(vocabulary: type[Enum]) -> None:
     words = {str(member.value) for member in vocabulary}
     assert unsaid(words, prose("docs/domain.md")) == []
+
+
+def test_every_benchmark_is_documented() -> None:
+    scripts = {p.name for p in (ROOT / "benchmarks").glob("*.py") if "__main__" in p.read_text()}
+    assert scripts
+    assert unsaid(scripts, prose("docs/benchmarks.md").replace("benchmarks/", "")) == []
 
 
 def test_every_verification_gap_is_documented() -> None:
