@@ -46,9 +46,10 @@ IDF_EXPONENT: Final[float] = _WEIGHTS["idf_exponent"]
 CHANGE_FIELDS: Final = _read("change")
 TEXT_FIELDS: Final = _read("text")
 
+ENTRY_TERMS: Final = 1_000  # of a larger entry only the strongest: its arrays stay on one page
+
 # An impact is kept as the square root in steps of 1/2048: a step is 1 % of an impact of .01 and
 # 0.1 % of an impact of 1, and the largest that fits a smallint is 255.9.
-ENTRY_TERMS: Final = 1_000  # of a larger entry only the strongest: its arrays stay on one page
 QUANTUM: Final = 2048
 QUANTISED_LIMIT: Final = 32_767
 
