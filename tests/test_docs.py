@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib
 import re
 import runpy
@@ -19,8 +20,10 @@ from django.urls import get_resolver
 from api.access import ProcessAccess
 from api.server import stdio_server
 from codememory import env, models
+from codememory.demo_repository import build_repository
 from codememory.verdicts.values import Flag, Method, VerdictKind
 from collectors import values
+from tests.repos import RepoBuilder
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -228,6 +231,20 @@ def test_the_readme_begins_with_the_two_commands() -> None:
         "python3 manage.py up --project PATH",
     ]
     assert prose("README.md").index("```") < 400
+
+
+def test_the_evidence_in_the_readme_is_what_git_gives(tmp_path: Path) -> None:
+    readme = prose("README.md")
+    found = re.search(r"bytes +(\d+) to (\d+) of sha1 (\w{40})\nsha256 +(\w{64})", readme)
+    assert found is not None
+    build_repository(tmp_path / "shop")
+    repo = RepoBuilder(tmp_path / "shop")
+    exact = repo.git_bytes("cat-file", "blob", found[3])[int(found[1]) : int(found[2])]
+    assert hashlib.sha256(exact).hexdigest() == found[4]
+    commits = set(repo.git("rev-list", "HEAD").split())
+    assert (
+        set(re.findall(r"(?<=commit         )\w{40}|(?<=compared with )\w{40}", readme)) <= commits
+    )
 
 
 @pytest.mark.parametrize("name", MOST_LINES)
