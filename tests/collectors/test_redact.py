@@ -33,6 +33,7 @@ SECRETS = {
     "openai_key": (b"x ", b"sk-proj-" + MIXED, b"\n"),
     "google_key": (b"?key=", b"AIza" + MIXED[:35], b"&x=1"),
     "npm_token": (b"_auth ", b"npm_" + MIXED[:36], b"\n"),
+    "codememory_token": (b"token ", b"cmt_" + (MIXED * 2)[:43], b"\n"),
     "jwt": (b"cookie ", JWT, b"; path=/"),
     "url_password": (b"postgres://alice:", b"s3cr3t-enough", b"@db:5432/x"),
     "authorization": (b"curl -H 'Authorization: Bearer ", b"abc123def456ghi789", b"'"),
