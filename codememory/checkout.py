@@ -249,7 +249,12 @@ class Checkout:
                     "commit_id", "old_path__raw", "new_path__raw"
                 )
             ]
-            added = rows.filter(kind="A", new_path_id__in=renamed.values("old_path_id"))
+            # What a merge shows as added is old on one of its sides.
+            added = rows.filter(
+                kind="A",
+                new_path_id__in=renamed.values("old_path_id"),
+                commit__parent_oids__len__lte=1,
+            )
             pairs = added.values_list("commit_id", "new_path__raw")
             additions = [(commit, bytes(path)) for commit, path in pairs]
             return PathHistory(moves, additions, self.tree.__contains__)

@@ -19,6 +19,9 @@ from codememory.runs import Claim
 
 logger = logging.getLogger(__name__)
 
+# A slice opens its repository anew: it works at least so long before another project's turn.
+POLITE_SECONDS = 5.0
+
 # A source's batches: each step commits one batch under the fence; it ends when the run is done.
 BATCHES: dict[str, Callable[[Claim], Iterator[None]]] = {
     SourceKind.GIT: history_batches,
@@ -60,12 +63,15 @@ class Heartbeat:
 
 def work_slice(claim: Claim, seconds: float = runs.SLICE_SECONDS) -> None:
     """Work until the run ends, the slice is over, or another project waits; record the outcome."""
-    deadline = time.monotonic() + seconds
+    started = time.monotonic()
+    deadline = started + seconds
+    polite_at = started + min(seconds, POLITE_SECONDS)
     source = Run.objects.values_list("source", flat=True).get(pk=claim.run_id)
     try:
         with Heartbeat(claim):
             for _ in BATCHES[source](claim):
-                if time.monotonic() > deadline or runs.is_another_project_waiting(claim):
+                now = time.monotonic()
+                if now > deadline or (now > polite_at and runs.is_another_project_waiting(claim)):
                     runs.yield_run(claim)
                     return
     except LeaseLostError:

@@ -95,5 +95,15 @@ class Migration(migrations.Migration):
             "DROP FUNCTION codememory_append_only()",
         ),
         *[forbid_changes(table) for table in APPEND_ONLY],
+        # Uncompressed arrays: searching unpacks many of them, and they hardly shrink.
+        migrations.RunSQL(
+            "ALTER TABLE codememory_searchentry SET (toast_tuple_target = 8160)",
+            "ALTER TABLE codememory_searchentry RESET (toast_tuple_target)",
+        ),
+        # Every batch updates frequencies in place.
+        migrations.RunSQL(
+            "ALTER TABLE codememory_searchterm SET (fillfactor = 70)",
+            "ALTER TABLE codememory_searchterm RESET (fillfactor)",
+        ),
         migrations.RunSQL("CREATE SEQUENCE codememory_fence", "DROP SEQUENCE codememory_fence"),
     ]
