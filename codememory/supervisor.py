@@ -221,6 +221,8 @@ def web_command(port: int) -> list[str]:
 def _stop_signals(tree: Tree) -> Iterator[None]:
     def stop(_: int, __: FrameType | None) -> None:
         tree.stops += 1
+        if tree.stops == 1:
+            sys.stderr.write("\nstopping; once more to stop at once\n")
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.signal(number, stop) for number in numbers]

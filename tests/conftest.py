@@ -114,6 +114,7 @@ def browser_page(live_server: LiveServer) -> Iterator[Page]:
         if os.environ.get("CI") == "true":
             pytest.fail(f"{CHROMIUM} is missing")
         pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
+    from django.db import connections  # noqa: PLC0415 -- after django.setup()
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- only browser tests need it
 
     errors: list[str] = []
@@ -125,4 +126,6 @@ def browser_page(live_server: LiveServer) -> Iterator[Page]:
         page.set_default_timeout(10_000)
         yield page
         browser.close()
+        # Its event loop keeps database connections apart: left open, they outlive the test.
+        connections.close_all()
     assert errors == []
