@@ -53,15 +53,18 @@ class SearchResult(Output):
     score: float
 
 
-class SearchOutput(Output):
+class SearchAnswer(Output):
     results: list[SearchResult]
     gaps: list[Any] = Field(description="What was not read, so that it cannot be found.")
     next: str | None = Field(description="Pass as `cursor` for more; null at the end.")
+
+
+class SearchOutput(SearchAnswer):
     note: str | None = None
     trust: Literal["untrusted_data"] = "untrusted_data"
 
 
-class ContextOutput(Output):
+class ContextAnswer(Output):
     applicable_rules: list[Any] = Field(description="Promoted by a person: follow these.")
     current_code_links: list[Any]
     relevant_changes: list[Any]
@@ -72,6 +75,9 @@ class ContextOutput(Output):
     omitted: list[Any]
     coverage: dict[str, Any]
     next: str | None
+
+
+class ContextOutput(ContextAnswer):
     note: str | None = None
     trust: Literal["untrusted_data"] = "untrusted_data"
 
@@ -83,3 +89,13 @@ class EvidenceOutput(Output):
     text: str | None
     note: str | None = None
     trust: Literal["untrusted_data"] = "untrusted_data"
+
+
+class ProblemOutput(Output):
+    """RFC 9457: `code` is one of a fixed list, `detail` one sentence."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from drf_spectacular.utils import extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
@@ -16,6 +17,8 @@ from api.access import TokenAccess, find_project
 from api.auth import BearerAuthentication, MayRead, TokenThrottle
 from api.errors import AbsentError
 from api.fence import TRUST, compact_json, cut_text, fit, lowered
+from api.openapi import describe
+from api.outputs import ContextAnswer, EvidenceOutput, ProjectList, SearchAnswer, StatusOutput
 from api.problems import problem_response
 from api.serializers import ContextParameters, Parameters, SearchParameters
 from codememory import evidence, recall, status
@@ -67,6 +70,7 @@ class AgentView(APIView):
 
 
 class ProjectsView(AgentView):
+    @describe("list_projects", ProjectList)
     def get(self, request: Request) -> Response:  # noqa: ARG002
         self.asked()
         attached = self.access().attached()
@@ -80,6 +84,7 @@ class ProjectsView(AgentView):
 class SearchView(AgentView):
     parameters = SearchParameters
 
+    @describe("search", SearchAnswer, SearchParameters)
     def get(self, request: Request, project: str) -> Response:  # noqa: ARG002
         asked, chosen = self.asked(), self.project(project)
 
@@ -99,6 +104,7 @@ class SearchView(AgentView):
 class ContextView(AgentView):
     parameters = ContextParameters
 
+    @describe("context", ContextAnswer, ContextParameters)
     def get(self, request: Request, project: str) -> Response:  # noqa: ARG002
         asked, chosen = self.asked(), self.project(project)
 
@@ -117,6 +123,7 @@ class ContextView(AgentView):
 
 
 class EvidenceView(AgentView):
+    @describe("evidence", EvidenceOutput)
     def get(self, request: Request, project: str, evidence_id: str) -> Response:  # noqa: ARG002
         self.asked()
         found = evidence.find_evidence(self.project(project), evidence_id)
@@ -128,6 +135,7 @@ class EvidenceView(AgentView):
 
 
 class StatusView(AgentView):
+    @describe("status", StatusOutput)
     def get(self, request: Request, project: str) -> Response:  # noqa: ARG002
         self.asked()
         return Response(status.project_status(self.project(project)))
@@ -136,6 +144,7 @@ class StatusView(AgentView):
 class NothingView(AgentView):
     """Every other address: the same answer as for an absent project."""
 
+    @extend_schema(exclude=True)
     def get(self, request: Request, rest: str) -> Response:  # noqa: ARG002
         raise AbsentError
 
