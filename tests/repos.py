@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 _START = 1_700_000_000
@@ -79,6 +80,18 @@ class RepoBuilder:
         self._time += 60
         self.git("commit", "-q", "--allow-empty", "--no-verify", "-m", message)
         return self.head()
+
+    def import_commits(self, path: str, contents: Iterable[str]) -> None:
+        """Many commits of one file at once, much faster than one by one."""
+        stream = []
+        for number, content in enumerate(contents, 1):
+            who = f"Alice <alice@example.org> {_START + number} +0000"
+            stream.append(
+                f"commit refs/heads/main\nmark :{number}\ncommitter {who}\ndata 2\nfx\n"
+                f"M 100644 inline {path}\ndata {len(content.encode())}\n{content}\n"
+            )
+        self.git("fast-import", "--quiet", text="".join(stream).encode())
+        self.git("reset", "-q", "--hard", "main")
 
     def head(self) -> str:
         return self.git("rev-parse", "HEAD")
