@@ -172,5 +172,5 @@ def test_collect_gives_the_run_back_at_ctrl_c(home: Path, tmp_path: Path) -> Non
         running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
     runs = manage(home, "runs", "--project", "long", "--json").document["runs"]
-    assert {run["state"] for run in runs} == {"QUEUED"}
+    assert {run["source"]: run["state"] for run in runs}["git"] == "QUEUED"
     assert manage(home, "collect", "--project", str(shop), "--wait").status == 0
