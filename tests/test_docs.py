@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import re
 import runpy
+import tomllib
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -179,6 +180,13 @@ def test_every_command_and_its_options_are_documented() -> None:
 def test_every_word_of_a_vocabulary_is_in_the_domain(vocabulary: type[Enum]) -> None:
     words = {str(member.value) for member in vocabulary}
     assert unsaid(words, prose("docs/domain.md")) == []
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads(prose("pyproject.toml"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    names = {re.split(r"[\[<>=]", dependency)[0] for dependency in wanted}
+    assert unsaid(names, prose("docs/decisions/0001-dependencies.md")) == []
 
 
 def test_every_benchmark_is_documented() -> None:
