@@ -19,11 +19,12 @@ from pathlib import Path
 
 from collectors.documents import is_document, read_document
 from collectors.policy import Policy
-from collectors.statements import EXTRACTOR_REVISION, find_statements
+from collectors.statements import EXTRACTOR_REVISION, MAX_STATEMENTS, find_statements
 from collectors.values import Statement
 
 LABELLED = Path(__file__).parent / "labelled"
 SEED, DRAWN = 20261130, 100
+UNLIMITED = 1_000_000
 POLICY = Policy(redaction_key=b"benchmark" * 4)
 
 
@@ -91,13 +92,16 @@ def read_labels(file: Path) -> Iterator[Label]:
             )
 
 
-def match_labels(clones: Clones, labels: Iterable[Label]) -> list[Match]:
-    """Each label with the statement that covers at least half of its bytes, if there is one."""
+def match_labels(clones: Clones, labels: Iterable[Label], most: int) -> list[Match]:
+    """Each label with the statement that covers at least half of its bytes, if there is one.
+
+    `most` is the number of statements kept of a document.
+    """
 
     @cache
     def statements(repository: str, commit: str, path: str) -> list[Statement]:
         content = clones.document(repository, commit, path)
-        return find_statements(read_document(path.encode(), "0" * 40, content, POLICY))
+        return find_statements(read_document(path.encode(), "0" * 40, content, POLICY), most)
 
     def covering(label: Label) -> Statement | None:
         best = max(
@@ -143,8 +147,8 @@ def figures(matches: list[Match]) -> dict[str, float | int | None]:
 
 
 def report(file: Path, clones: Clones, show: bool) -> None:
-    matches = match_labels(clones, read_labels(file))
-    groups = {"all": matches}
+    matches = match_labels(clones, labels := list(read_labels(file)), MAX_STATEMENTS)
+    groups = {"all": matches, "no limit": match_labels(clones, labels, UNLIMITED)}
     for language in sorted({one.label.language for one in matches}):
         groups[language] = [one for one in matches if one.label.language == language]
     for modality in sorted({one.label.modalities[0] for one in matches} - {"NONE"}):
@@ -205,9 +209,12 @@ def main() -> None:
     if chosen.draw:
         draw(clones, chosen.draw, chosen.show)
         return
-    for name in ("sentences.tsv", "reserve.tsv", "candidates.tsv"):
-        if (LABELLED / name).exists():
-            report(LABELLED / name, clones, chosen.show)
+    for name in (
+        "sentences.tsv",
+        "reserve.tsv",
+        *sorted(one.name for one in LABELLED.glob("cand*")),
+    ):
+        report(LABELLED / name, clones, chosen.show)
 
 
 if __name__ == "__main__":

@@ -20,13 +20,15 @@ _BLOTS = re.compile(
     re.DOTALL,
 )
 _EMPHASIS = re.compile(r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=[\w.,;:!?)])_{1,3}(?!\w)")
-_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[(?P<box>[ xX])\][ \t]+)?")
+_MARKER = re.compile(r"[ \t]*(?:[-*+]|(?P<number>\d{1,9})[.)])[ \t]+(?:\[(?P<box>[ xX])\][ \t]+)?")
+_VERSION = re.compile(r"v\d")
 _STOP = re.compile(r"[.!?\u2026]{1,3}[\"'\u201d\u2019)\]`]{0,3}(?=\s|$)")
 _BREAK = re.compile(r"(?: {2,}|\\)\n|<br ?/?>")
 _ABBREVIATIONS = frozenset({
     "e.g", "i.e", "eg", "ie", "etc", "vs", "cf", "approx", "incl", "resp", "nr", "fig", "dr", "mr",
     "mrs", "inc", "ltd", "al", "örn", "vb", "vd", "bkz", "yy",
 })  # fmt: skip
+_MIN_SPACES = 5  # a shorter line without a full stop is a title or a caption
 _NOT_PROSE = ("!!!", "???", "///", ":::", "<", "|", "{%", "{{", "[[", "![", "[![")
 
 
@@ -39,13 +41,18 @@ class Sentence:
     start: int
     end: int
     is_item: bool
+    is_step: bool  # of a numbered list
     is_open_task: bool
+    is_done_task: bool
+    is_lead: bool  # the first of its paragraph or item
     is_whole: bool  # begins and ends as a sentence does
 
 
 def sentences(text: str, *, is_list: bool) -> Iterator[Sentence]:
     """The sentences of a paragraph's or list's text, in order. Linear in the text."""
-    for start, end, is_item, is_open_task in _units(text, is_list=is_list):
+    for start, end, marker in _units(text, is_list=is_list):
+        is_item = marker is not None
+        box = marker["box"] if marker else None
         unit = text[start:end]
         mask = masked(unit)
         cuts = [0, *_stops(unit, mask), len(unit)]
@@ -56,11 +63,22 @@ def sentences(text: str, *, is_list: bool) -> Iterator[Sentence]:
             if lead >= stop:
                 continue
             shown = mask[lead:stop]
-            # A list item may do without a full stop, unless it introduces what follows.
-            is_entire = is_item and lead == 0 and stop == len(unit.rstrip())
+            # A list item or a lone sentence may do without a full stop, unless it introduces
+            # what follows.
+            is_entire = lead == 0 and stop == len(unit.rstrip())
+            is_entire = is_entire and (is_item or shown.count(" ") > _MIN_SPACES)
             is_whole = _begins(shown) and (_ends(shown) or (is_entire and shown[-1] != ":"))
             yield Sentence(
-                unit[lead:stop], shown, start + lead, start + stop, is_item, is_open_task, is_whole
+                text=unit[lead:stop],
+                mask=shown,
+                start=start + lead,
+                end=start + stop,
+                is_item=is_item,
+                is_step=marker is not None and marker["number"] is not None,
+                is_open_task=box == " ",
+                is_done_task=box is not None and box != " ",
+                is_lead=first == 0,
+                is_whole=is_whole,
             )
 
 
@@ -99,11 +117,11 @@ def _blot(match: re.Match[str]) -> str:
     return " " * len(found) if found.startswith(("<", "{")) else "x" * len(found)
 
 
-def _units(text: str, *, is_list: bool) -> Iterator[tuple[int, int, bool, bool]]:
-    """Runs of lines that belong together: a paragraph's lines, or those of one list item."""
+def _units(text: str, *, is_list: bool) -> Iterator[tuple[int, int, re.Match[str] | None]]:
+    """Runs of lines that belong together: a paragraph's lines, or an item's with its marker."""
     at = begin = 0
     fence = ""
-    is_item = is_open_task = False
+    of_item: re.Match[str] | None = None
     for line in text.split("\n"):
         end = at + len(line) + 1
         bare = line.strip()
@@ -111,20 +129,20 @@ def _units(text: str, *, is_list: bool) -> Iterator[tuple[int, int, bool, bool]]
         marker = _MARKER.match(line) if is_list and not fence else None
         if marker is not None or mark or fence or not bare or bare.startswith(_NOT_PROSE):
             if begin < at:
-                yield begin, at, is_item, is_open_task
+                yield begin, at, of_item
             begin = end
             if mark:
                 fence = "" if fence == mark else fence or mark
             elif marker is not None:
                 begin = at + marker.end()
-                is_item, is_open_task = True, marker["box"] == " "
+                of_item = marker
                 if line[marker.end() :].startswith(_NOT_PROSE):
                     begin = end
             elif not bare:
-                is_item = False
+                of_item = None
         at = end
     if begin < len(text):
-        yield begin, len(text), is_item, is_open_task
+        yield begin, len(text), of_item
 
 
 def _stops(unit: str, mask: str) -> list[int]:
@@ -155,7 +173,13 @@ def _is_abbreviation(mask: str, stop: re.Match[str]) -> bool:
 
 def _begins(mask: str) -> bool:
     first = mask.lstrip(" \"'\u201c\u2018([")[:1]
-    return first.isupper() or first == "`" or first.isdecimal() or first in {"@", "."}
+    return (
+        first.isupper()
+        or first == "`"
+        or first.isdecimal()
+        or first in {"@", "."}
+        or bool(_VERSION.match(mask))
+    )
 
 
 def _ends(mask: str) -> bool:

@@ -10,7 +10,8 @@ import re
 # A sentence that leans on another one or on an example says no rule by itself.
 NOT_STANDING_ALONE = re.compile(
     r"^\W{0,6}(?:"
-    r"it (?!(?:is|was|has been) (?:decided|agreed|proposed|forbidden|mandatory)\b)"
+    r"it (?!(?:is|was|has been) (?:decided|agreed|proposed|forbidden|mandatory|preferred"
+    r"|recommended|encouraged|discouraged)\b)"
     r"|(?:they|he|she|which|there|here|those|these) "
     r"|(?:this|that) (?:[\w-]+ )?should\b"
     r"|(?:this|that) (?:must|should|shall|\w+n't|is|was|will|can|may|does|did|has|means|includes"
@@ -28,9 +29,19 @@ NOT_STANDING_ALONE = re.compile(
 # A question, or a rule that is only spoken of: "how it should work", "they know that it must".
 QUESTION = re.compile(
     r"\?\W{0,3}$|^\W{0,3}(?:should|shall|must) (?:we|i|it|this|the)\b"
-    r"|\b(?:whether|how|why|what|where|which) [\w' ]{1,40} (?:should|must|shall)\b"
+    r"|\b(?:whether|how|why|what|where|which) [\w' `./-]{1,60} (?:should|must|shall)\b"
     r"|\bif [^,;:]{1,80} (?:should|must|shall)\b"
     r"|(?<!note )\bthat [^,;:.]{1,50} (?:must|shall)\b"
+    r"|^[qa]: |\bas an example\b"
+)
+
+# A mark that what stands in a list is done.
+DONE = re.compile(r"^\s*(?:\u2705|\u2714|\u2611|~~)|\u2705\W*$|\u2611\W*$")
+
+# What stands in a roadmap's list and is done, holds today or depends on something.
+NO_PLAN = re.compile(
+    r"^(?:added|fixed|implemented|created|updated|removed|completed)\b|^(?:if|when)\b"
+    r"|(?:[iuü]yor|[td][iuü]|miş(?:tir)?|s[ae](?:niz|k)?)\W*$"
 )
 
 # A form still to be filled in.

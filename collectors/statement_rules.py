@@ -5,79 +5,48 @@ Patterns are searched in a sentence's mask when it is `folded`; none nests its q
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from enum import StrEnum
+from collectors.statement_rule import Rule, Where, make_rule
+from collectors.statement_rules_tr import TURKISH
 
-EXTRACTOR_REVISION = 1  # raised with every change of what is found
+EXTRACTOR_REVISION = 2  # raised with every change of what is found
 
-
-class Where(StrEnum):
-    """Where a rule is believed."""
-
-    ANYWHERE = "ANYWHERE"
-    GUIDANCE = "GUIDANCE"  # documents and sections that say how the project is worked on
-    DECISION = "DECISION"  # sections that hold a decision
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    name: str
-    type: str
-    modality: str
-    strength: int  # the strongest statements of a document are kept
-    where: Where
-    needs: tuple[str, ...]  # one of these must occur before the pattern is tried
-    pattern: re.Pattern[str]
-
-    def matches(self, folded: str) -> bool:
-        for need in self.needs:  # a loop and no generator: this runs for every sentence
-            if need in folded:
-                return self.pattern.search(folded) is not None
-        return False
-
-
-_SHOUTED = re.compile(r"\b(SHOULD|SHALL|MUST)\b")
-_LETTERS = str.maketrans({"\u0131": "i", "\u0307": None, "\u2019": "'"})
-
-
-def folded(text: str) -> str:
-    """What patterns are searched in: lower case, one kind of i, single spaces.
-
-    A modal verb in capitals, as RFC 2119 has it, is kept apart by a "!" behind it.
-    """
-    lower = _SHOUTED.sub(r"\1!", text).lower()
-    return " ".join((lower if lower.isascii() else lower.translate(_LETTERS)).split())
-
-
-def _rule(
-    name: str, kind: str, strength: int, where: Where, needs: str, *alternatives: str
-) -> Rule:
-    modality = kind.upper()
-    type_ = "decision" if kind in {"plan", "proposal"} else kind
-    pattern = re.compile("|".join(alternatives))
-    return Rule(name, type_, modality, strength, where, tuple(needs.split("|")), pattern)
-
-
-ANYWHERE, GUIDANCE, DECISION = Where.ANYWHERE, Where.GUIDANCE, Where.DECISION
+ANYWHERE, GUIDANCE, RULES_PLACE = Where.ANYWHERE, Where.GUIDANCE, Where.RULES
+DECISION, CONSEQUENCES, PROPOSAL = Where.DECISION, Where.CONSEQUENCES, Where.PROPOSAL
 
 # "do not worry" comforts the reader and rules nothing.
 _SOFT = (
     r"(?:worry|forget|hesitate|panic|miss|feel|be|have|need|think|know|see|care|mind|expect|let"
     r"|get|want|fret|take)\b"
 )
-# A modal verb in a relative or an indirect clause describes: "the options that must be set".
-_RELATIVE = r"(?<!\bthat )(?<!\bwhich )(?<!\bwho )(?<!\bwhat )(?<!\bif )(?<!\bwhether )"
-_PRONOUN = r"(?<!\byou )(?<!\bthis )(?<!\bit )(?<!\bthey )(?<!\band )(?<!\bwe )(?<!\bi )"
 _END = r"\W{0,3}$"
+# A modal verb in a relative or an indirect clause describes: "the options that must be set".
+_RELATIVE = r"(?<!\()(?<!\bthat )(?<!\bwhich )(?<!\bwho )(?<!\bwhat )(?<!\bif )(?<!\bwhether )"
+_PRONOUN = (
+    r"(?<!\byou )(?<!\bthis )(?<!\bit )(?<!\bthey )(?<!\band )(?<!\bwe )(?<!\bi )(?<!\bthere )"
+)
 _BARE = r"^(?:please,? )?"
 # An imperative, no participle: "never embed", but not "never referenced".
 _VERB = r"(?!mind\b)[a-z]{2,}\b(?:(?<!ed)|(?<=embed)|(?<=feed)|(?<=ceed)|(?<=shed))"
 
-RULES: tuple[Rule, ...] = (
+# What may stand before an imperative: "When testing for errors, ".
+_LED = (
+    r"^(?!.+\b(?:below|above|following)\b)(?:[\w ]{2,40}: )?"
+    r"(?:if|when|for|in|to|by|after|before|on|unless|where|once|as|whenever|with|within|instead"
+    r"|ideally|generally)\b(?! you (?:would like|want|wish|need)\b)[^:,]{0,120}, "
+)
+_ADVERB = r"(?:please |always |also |only |explicitly |generally |usually |just )?"
+_IMPERATIVE = (
+    r"(?:use|avoid|prefer|keep|write|put|place|separate|group|sort|declare|define|document|include"
+    r"|run|ensure|make sure|check|capitali[sz]e|format|wrap|follow|treat|handle|import|mark|log"
+    r"|store|extract|split|remove|replace|qualify|specify|start|begin|leave|choose|explain|describe"
+    r"|provide|create|implement|minimi[sz]e|reuse|align|indent|omit|respect|annotate|validate"
+    r"|escape|quote|add|pass|pair|limit|match|name)"
+)
+
+ENGLISH: tuple[Rule, ...] = (
     # Decisions
-    _rule("en.chosen_option", "decision", 95, ANYWHERE, "chosen option", r"^chosen option\b\W"),
-    _rule(
+    make_rule("en.chosen_option", "decision", 95, ANYWHERE, "chosen option", r"^chosen option\b\W"),
+    make_rule(
         "en.decided",
         "decision",
         90,
@@ -87,9 +56,9 @@ RULES: tuple[Rule, ...] = (
         r"(?:decided (?:to|that|on|against)|chosen to|chose to|opted (?:to|for)|agreed (?:to|on)"
         r"|settled on|standardi[sz]ed on|adopted)\b",
         r"\bit (?:was|has been) (?:decided|agreed) (?:to|that)\b",
-        r"\bthe decision (?:is|was)(?: made)? to\b",
+        r"\bthe decision (?:is|was|has been)(?: made)? to\b",
     ),
-    _rule(
+    make_rule(
         "en.decision_section",
         "decision",
         80,
@@ -97,45 +66,77 @@ RULES: tuple[Rule, ...] = (
         "we |team |all |use |adopt |keep |store |write |implement |introduce |replace |switch ",
         r"^(?:so |therefore,? )?(?:we|the team|all [a-z ]{2,40}) "
         r"(?:(?:will|shall)(?! (?:revisit|see|need|have to|discuss|explain|consider|look)\b)"
-        r"|are going to|do not|don't|use|keep|adopt|choose|chose|select|selected|store|write"
+        r"|are going to|(?:do not|don't)(?! (?:want|need|have|know|think|believe|expect)\b)|use"
+        r"|keep|adopt|choose|chose|select|selected|store|write"
         r"|implement|accept(?! that\b)|reject|follow|split|move|replace|switch|standardi[sz]e)\b",
         r"^(?:use|adopt|keep|store|implement|introduce|replace|switch to) [a-z`]",
+        r"^we have (?:introduced|adopted|added|chosen|moved|replaced)\b",
     ),
-    _rule(
-        "tr.decided",
+    make_rule(
+        "en.will_be",
         "decision",
-        90,
-        ANYWHERE,
-        "karar|tercih|benimse|seçtik",
-        r"\b(?:karar (?:verdik|verildi|verilmiştir|alindi|aldik)|kararlaştirildi|kararlaştirdik"
-        r"|tercih ettik|tercih edildi|benimsedik|benimsendi|seçtik)" + _END,
-    ),
-    _rule(
-        "tr.decision_section",
-        "decision",
-        80,
+        70,
         DECISION,
-        "ağiz|eceğiz|acaktir|ecektir|yoruz|seçil",
-        r"\b\w{2,40}(?:acağiz|eceğiz|acaktir|ecektir)" + _END,
-        r"\b(?:kullaniyoruz|seçiyoruz|benimsiyoruz|tercih ediyoruz|karar veriyoruz|geçiyoruz"
-        r"|seçildi|seçilmiştir)" + _END,
+        " will ",
+        r"^(?!(?:it|this|that|they|these|there|if|you|users|which)\b)[^.;:]{2,160} will "
+        r"(?:(?:not |only |always |never |also |no longer )?be (?:held|kept|built|sent|set|put|run"
+        r"|made|done|split|written|(?!needed\b|required\b|affected\b|considered\b)[a-z]{2,20}ed)\b"
+        r"|only )",
+    ),
+    make_rule(
+        "en.we_will",
+        "decision",
+        75,
+        CONSEQUENCES,
+        "we will |we shall |team will ",
+        r"(?:^|, |\band |^(?:when|once) [^,;:]{2,120} )(?<!that )(?:we|the team) "
+        r"(?:will|shall)(?: also| then| now| not| no longer)? "
+        r"(?!(?:be|have|need|see|lose|get|gain|know|become|revisit|discuss|explain|consider|look"
+        r"|also|benefit)\b)[a-z]{2,}",
+    ),
+    make_rule(
+        "en.will_need",
+        "plan",
+        60,
+        CONSEQUENCES,
+        "need to |have to ",
+        r"^(?!users\b|teams\b|developers\b|you\b|they\b|it\b|this\b|that\b|there\b)"
+        r"[^.;:]{2,120} will (?:also |then )?(?:need|have) to\b",
+    ),
+    make_rule(
+        "en.we_need",
+        "requirement",
+        60,
+        CONSEQUENCES,
+        "we ",
+        r"^we (?:also |now )?(?:need|have) to\b",
     ),
     # Requirements
-    _rule(
+    make_rule(
         "en.must",
         "requirement",
         85,
         ANYWHERE,
         "must |shall ",
-        _RELATIVE + r"\b(?:must|shall)!?(?: not| never| always| also| only| first| still| all| both"
+        # Inside of a sentence, "when" leads a clause that rules nothing: "when jobs must wait".
+        r"^(?!.+\b(?:when|where|because|once) [^,;:]{1,40} (?:must|shall)\b).*?"
+        + _RELATIVE
+        + r"\b(?:must|shall)!?(?: not| never| always| also| only| first| still| all| both"
         r"| either| explicitly| therefore)? "
         r"(?!have been\b|have had\b|admit\b|confess\b|say\b|see\b|\w+ish\b)"
         r"(?![a-z]+(?<!exist)(?<!fail)(?<!pass)(?<!match)(?<!agree)(?<!succeed)(?<!wait)(?<!differ)"
         + _END
         + r")[a-z]{2,}",
     ),
-    _rule("en.rfc_word", "requirement", 80, ANYWHERE, "!", r"\b(?:should|shall|must)!"),
-    _rule(
+    make_rule(
+        "en.rfc_word",
+        "requirement",
+        80,
+        ANYWHERE,
+        "!",
+        r"\b(?:should|shall|must)!|\b(?:is|are) (?:not )?recommended!",
+    ),
+    make_rule(
         "en.required_to",
         "requirement",
         75,
@@ -144,7 +145,7 @@ RULES: tuple[Rule, ...] = (
         r"(?<!not )\b(?:is|are) (?:strictly |always )?(?:required to|mandatory|forbidden|prohibited"
         r"|not permitted|never allowed)\b",
     ),
-    _rule(
+    make_rule(
         "en.required",
         "requirement",
         60,
@@ -152,47 +153,39 @@ RULES: tuple[Rule, ...] = (
         "required|allowed|accepted| to ",
         r"^(?!no |if |when |where |unless |in case |once |as ).{2,200}"
         + _RELATIVE
-        + r"\b(?:is|are) (?:strictly |always )?(?:required|not allowed|disallowed|not accepted)\b",
+        + r"\b(?:is|are) (?:strictly |always |also )?"
+        r"(?:required|not allowed|disallowed|not accepted)\b",
         r"^(?:all|every|each|any|new) [a-z `-]{2,40} (?:needs? to|has to|have to)\b",
     ),
-    _rule("en.never", "requirement", 75, ANYWHERE, "never ", _BARE + r"never " + _VERB),
-    _rule(
-        "tr.must",
-        "requirement",
-        85,
-        ANYWHERE,
-        "mali|meli",
-        r"\b(?!temeli|emeli|ameli|kemali)\w{2,40}(?:mali|meli)(?:dir|yiz|siniz)?" + _END,
-    ),
-    _rule(
-        "tr.required",
-        "requirement",
-        80,
-        ANYWHERE,
-        "zorun|şart|mecburi|gerek|yasak|izin verilmez",
-        r"\b(?:zorunlu(?:dur)?|zorunda(?:dir|yiz|siniz)?|şart(?:tir)?|mecburidir|yasak(?:tir)?"
-        r"|izin verilmez)" + _END,
-    ),
-    _rule(
-        "tr.needed",
+    make_rule(
+        "en.may_only",
         "requirement",
         60,
         GUIDANCE,
-        "gerek",
-        r"\b(?:gerekir|gereklidir|gerekmektedir)" + _END,
+        "may only |may not ",
+        r"^(?!you |it |this |there |we |that ).{2,160}\bmay (?:only (?!be (?:seen|found)\b)"
+        r"|not be [a-z]{2,20}ed\b)",
     ),
-    _rule(
-        "tr.never",
+    make_rule(
+        "en.proposed_only",
+        "proposal",
+        60,
+        PROPOSAL,
+        "may only |should only |must ",
+        r"^(?!you |it |this |there |we |that ).{2,160}\b(?:may|should) only [a-z]{2,}",
+    ),
+    make_rule(
+        "en.has_to_be",
         "requirement",
-        75,
-        ANYWHERE,
-        "asla|hiçbir zaman|kesinlikle",
-        r"\b(?:asla|hiçbir zaman|kesinlikle)\b.{2,250}(?:mayin|meyin|mayiniz|meyiniz|maz|mez)"
-        + _END,
+        60,
+        RULES_PLACE,
+        " to be ",
+        r"^(?!if |you |it |this |there ).{2,200}\b(?:has|have|needs?) to be [a-z]{2,20}(?:ed|en)\b",
     ),
+    make_rule("en.never", "requirement", 75, ANYWHERE, "never ", _BARE + r"never " + _VERB),
     # Conventions
-    _rule("en.always", "convention", 70, ANYWHERE, "always ", _BARE + r"always " + _VERB),
-    _rule(
+    make_rule("en.always", "convention", 70, ANYWHERE, "always ", _BARE + r"always " + _VERB),
+    make_rule(
         "en.do_not",
         "convention",
         65,
@@ -200,7 +193,7 @@ RULES: tuple[Rule, ...] = (
         "do not |don't ",
         r"^(?:please,? )?(?:do not|don't) (?!" + _SOFT + r")[a-z]{2,}",
     ),
-    _rule(
+    make_rule(
         "en.prefer",
         "convention",
         65,
@@ -208,7 +201,7 @@ RULES: tuple[Rule, ...] = (
         "prefer |avoid |favo",
         r"^(?:please )?(?:prefer|avoid|favou?r) (?!unless\b|if\b|when\b|it\b|this\b|that\b)[\w`]",
     ),
-    _rule(
+    make_rule(
         "en.use_instead",
         "convention",
         65,
@@ -216,7 +209,15 @@ RULES: tuple[Rule, ...] = (
         "use ",
         r"^(?:please )?use [^.]{2,120}\b(?:instead of|rather than|, not|, never) ",
     ),
-    _rule(
+    make_rule(
+        "en.only_use",
+        "convention",
+        55,
+        GUIDANCE,
+        "only",
+        r"^(?:please )?(?:only use\b|use [^.;:]{2,120}\bonly\b)",
+    ),
+    make_rule(
         "en.by_convention",
         "convention",
         75,
@@ -225,7 +226,7 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:by convention,|the convention is\b|our (?:convention|standard|policy|rule) is\b"
         r"|as a (?:rule|matter of policy),? we\b|rule of thumb:)",
     ),
-    _rule(
+    make_rule(
         "en.we_do",
         "convention",
         65,
@@ -233,9 +234,53 @@ RULES: tuple[Rule, ...] = (
         "we ",
         r"\bwe (?:always|never|require|enforce|prefer|avoid|follow|adhere to|stick to)\b",
         r"\bwe (?:do not|don't|only) (?:use|allow|accept|support|merge|commit|add|write|rely)\b",
-        r"^we use\b",
     ),
-    _rule(
+    make_rule(
+        "en.we_use",
+        "convention",
+        60,
+        RULES_PLACE,
+        "we use ",
+        r"^we use (?!it\b|this\b|that\b|these\b|those\b|the following\b)",
+    ),
+    make_rule(
+        "en.preferred",
+        "convention",
+        60,
+        GUIDANCE,
+        "preferred|recommended|encouraged|discouraged",
+        r"\bit is (?:preferred|recommended|encouraged|discouraged) (?:to|that)\b",
+    ),
+    make_rule(
+        "en.invariant",
+        "convention",
+        75,
+        ANYWHERE,
+        "invariant",
+        r"^(?:architectur\w+ |design )?invariants? ?:",
+    ),
+    make_rule(
+        "en.imperative",
+        "convention",
+        45,
+        RULES_PLACE,
+        "",
+        r"^(?!.+\b(?:below|above|following)\b)(?:[\w ]{2,40}: )?"
+        + _ADVERB
+        + _IMPERATIVE
+        + r"\b(?! (?:is|are|it|this|that|these|those|them)\b)[ `]",
+        # What is meant by "it" has just been said here.
+        _LED + _ADVERB + _IMPERATIVE + r"\b(?! (?:is|are)\b)[ `]",
+    ),
+    make_rule(
+        "en.should_have",
+        "convention",
+        50,
+        GUIDANCE,
+        "should have ",
+        r"^(?!you |it |this |they )[^,;:.]{2,80}(?<!\byou )\bshould have (?!been\b|to\b)",
+    ),
+    make_rule(
         "en.should",
         "convention",
         55,
@@ -251,27 +296,8 @@ RULES: tuple[Rule, ...] = (
         + r")[a-z]{2,}",
         r"\byou should (?:always|never|not)\b",
     ),
-    _rule(
-        "tr.always",
-        "convention",
-        70,
-        ANYWHERE,
-        "her zaman|daima|mutlaka",
-        r"\b(?:her zaman|daima|mutlaka) .{2,250}"
-        r"(?:kullanin|edin|yazin|yapin|çaliştirin|ekleyin|tutun|olsun)(?:iz)?" + _END,
-    ),
-    _rule(
-        "tr.convention",
-        "convention",
-        65,
-        GUIDANCE,
-        "kullan|yaz|yap|eklen|tutul|adlandir|isimlendir|tercih|kaçin|uyulur",
-        r"\b(?:kullanin|kullanmayin|kullanilir|kullanilmaz|yazilir|yazilmaz|yapilir|yapilmaz"
-        r"|eklenir|eklenmez|tutulur|tutulmaz|adlandirilir|isimlendirilir|tercih (?:edin|edilir"
-        r"|ederiz)|kaçinin|kaçinilir|uyulur|kullaniyoruz|kullaniriz|kullanmayiz)" + _END,
-    ),
     # What is only planned or proposed
-    _rule(
+    make_rule(
         "en.plan",
         "plan",
         70,
@@ -280,29 +306,32 @@ RULES: tuple[Rule, ...] = (
         r"\bwe(?: are|'re)? (?:also |currently )?(?:plan|planning|intend|intending) to\b",
         r"\b(?:is|are) planned (?:for|to|in)\b",
     ),
-    _rule(
-        "tr.plan",
-        "plan",
-        70,
-        ANYWHERE,
-        "planl|hedefliyoruz",
-        r"\b(?:planliyoruz|planlaniyor|planlanmaktadir|planlandi|hedefliyoruz)" + _END,
-    ),
-    _rule(
+    make_rule(
         "en.propose",
         "proposal",
         70,
         ANYWHERE,
-        "propose",
+        "propos|this design",
         r"\b(?:we|i) (?:would like to )?propose\b",
         r"^it is proposed\b",
+        r"^this (?:proposal|design) (?:proposes|aims|adds|introduces|changes|defines|specifies"
+        r"|requires|removes|replaces|keeps)\b",
+        r"^the proposed [\w -]{2,40} (?:introduces|adds|removes|replaces|consists)\b",
     ),
-    _rule(
-        "tr.propose",
+    make_rule(
+        "en.proposed_will",
         "proposal",
-        70,
-        ANYWHERE,
-        "öner",
-        r"\b(?:öneriyoruz|öneriyorum|önerilmektedir)" + _END,
+        60,
+        PROPOSAL,
+        " will ",
+        r"(?:^|, )we will (?:not )?(?!(?:discuss|see|show|describe|explain|focus|consider|look|need"
+        r"|return|now|not|be|have|assume|call|refer)\b)[a-z]{2,}",
+        r"^(?!(?:it|this|that|they|these|there|if|you|which)\b)[^.;:]{2,100} will (?:not |only )?"
+        r"be (?:held|kept|built|set|put|run|made|split|written|[a-z]{2,20}ed)\b",
     ),
 )
+
+RULES: tuple[Rule, ...] = (*ENGLISH, *TURKISH)
+
+# An entry of a roadmap needs no verb: its heading says that it is planned.
+PLANNED_ITEM = make_rule("planned_item", "plan", 40, ANYWHERE, "", "")

@@ -9,19 +9,16 @@ from collections.abc import Iterator
 
 from collectors.sentences import Sentence, sentences
 from collectors.statement_doubts import (
+    DONE,
     INSTRUCTION_LIKE,
+    NO_PLAN,
     NOT_STANDING_ALONE,
     PLACEHOLDER,
     QUESTION,
 )
 from collectors.statement_places import Place, Places
-from collectors.statement_rules import (
-    EXTRACTOR_REVISION,
-    RULES,
-    Rule,
-    Where,
-    folded,
-)
+from collectors.statement_rule import Rule, folded
+from collectors.statement_rules import EXTRACTOR_REVISION, PLANNED_ITEM, RULES
 from collectors.subjects import subject_of
 from collectors.values import Document, Segment, Statement
 
@@ -30,10 +27,12 @@ __all__ = ["EXTRACTOR_REVISION", "find_statements"]
 MAX_STATEMENTS = 20
 MIN_CHARS, MAX_CHARS = 20, 400
 MIN_WORDS = 3
+# In a numbered list these are as likely the steps of a procedure, unless its heading says rules.
+_OF_STEPS = frozenset({"en.imperative", "tr.imperative", "tr.rule"})
 
 
-def find_statements(document: Document) -> list[Statement]:
-    """At most MAX_STATEMENTS of a document, the strongest, in the order they stand in it."""
+def find_statements(document: Document, most: int = MAX_STATEMENTS) -> list[Statement]:
+    """At most that many of a document, the strongest, in the order they stand in it."""
     places = Places(document)
     if places.is_skipped:
         return []
@@ -46,7 +45,7 @@ def find_statements(document: Document) -> list[Statement]:
             continue
         for strength, statement in _of_segment(segment, place, document.is_instruction_file):
             found.setdefault(" ".join(statement.text.split()).casefold(), (strength, statement))
-    strongest = sorted(found.values(), key=lambda pair: (-pair[0], pair[1].start))[:MAX_STATEMENTS]
+    strongest = sorted(found.values(), key=lambda pair: (-pair[0], pair[1].start))[:most]
     return sorted((statement for _, statement in strongest), key=lambda one: one.start)
 
 
@@ -107,12 +106,15 @@ def _rule_for(sentence: Sentence, place: Place) -> Rule | None:
     matching = [
         rule
         for rule in RULES
-        if (rule.where is not Where.GUIDANCE or place.is_guidance)
-        and (rule.where is not Where.DECISION or place.is_decision)
+        if place.believes(rule)
+        and not (sentence.is_step and not place.numbers_rules and rule.name in _OF_STEPS)
         and rule.matches(text)
     ]
+    is_entry = sentence.is_item and sentence.is_lead and not sentence.is_done_task
+    if place.is_roadmap and is_entry and not NO_PLAN.search(text):
+        matching.append(PLANNED_ITEM)
     if not matching or len(text.split()) < MIN_WORDS or PLACEHOLDER.search(sentence.mask):
         return None
-    if NOT_STANDING_ALONE.search(text) or QUESTION.search(text):
+    if NOT_STANDING_ALONE.search(text) or QUESTION.search(text) or DONE.search(sentence.text):
         return None
     return max(matching, key=lambda rule: rule.strength)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from collectors.sentences import Sentence
-from collectors.statement_rules import Rule
+from collectors.statement_rule import Rule
 
 _MODAL = re.compile(
     r"\b(?:must|shall|should|(?:is|are) (?:required|mandatory|forbidden))\b", re.IGNORECASE

@@ -29,6 +29,8 @@ REQUIREMENTS = [
     "Yeni uçlar için test yazmak zorunludur.",
     "Üretim veritabanına doğrudan bağlanmak yasaktır.",
     "Anahtarlar asla depoya eklenmez.",
+    "It is RECOMMENDED that clients cache, but caches are RECOMMENDED to expire.",
+    "Onay gelmeden birleştirme YASAKTIR — istisnası yoktur.",
 ]
 DECISIONS = [
     "We decided to keep sessions in PostgreSQL.",
@@ -43,6 +45,7 @@ CONVENTIONS = [
     "Always run the formatter before a commit.",
     "Use `pathlib` instead of string paths.",
     "By convention, test files mirror the package tree.",
+    "**Architecture Invariant:** the parser never reads files.",
     "Her zaman küçük harfli dal adları kullanın.",
 ]
 GUIDANCE_ONLY = [
@@ -53,6 +56,21 @@ GUIDANCE_ONLY = [
     "We never force-push to a shared branch.",
     "Contributors should not rewrite published history.",
     "Her değişiklik için bir test eklenir.",
+    "It is preferred to name the reviewer in the title.",
+    "Every record should have an owner.",
+    "Please use the chat for questions only.",
+    "Kendine verilmemiş bir işe başlama.",
+    "Yorum satırlarını silmeyin.",
+]
+RULES_ONLY = [
+    "Group imports by their package.",
+    "When a test needs a clock, pass one in.",
+    "By default, avoid global names.",
+    "**Names**: keep names short but telling.",
+    "We use tabs for makefiles.",
+    "Testler `tests/` altında tutulur ve orada düzenlenir.",
+    "**Sadelik**: önce en basit çözümü kullan.",
+    "Tüm sözleşmeler tek klasörde saklanacaktır.",
 ]
 PLANS = [
     "We plan to replace the scheduler next year.",
@@ -88,6 +106,11 @@ NOTHING = [
     "Bu kural gerçekten zorunlu mudur?",
     "Örneğin adlar kısa olmalıdır.",
     "Sözleşmenin temeli.",
+    "Call it only when a request must wait.",
+    "There should be a file on your disk.",
+    "The format is invalid (must be one word).",
+    "We use the `User` class as an example.",
+    "A: If the import fails, somebody must run it again.",
 ]
 
 
@@ -120,6 +143,24 @@ def test_advice_is_a_convention_only_where_the_project_gives_guidance(sentence: 
     assert _modalities(sentence, b"CONTRIBUTING.md") == ["CONVENTION"]
 
 
+@pytest.mark.parametrize("sentence", RULES_ONLY)
+def test_an_imperative_is_a_convention_only_where_rules_are_listed(sentence: str) -> None:
+    assert _modalities(sentence, b"docs/development/setup.md") == []
+    assert _modalities(sentence, b"docs/coding-style.md") == ["CONVENTION"]
+
+
+def test_numbered_imperatives_are_steps_unless_their_heading_says_rules() -> None:
+    text = "# {}\n\n1. Keep the names of branches short\n"
+    assert _modalities(text.format("First day"), b"AGENTS.md") == []
+    assert _modalities(text.format("Branch rules"), b"AGENTS.md") == ["CONVENTION"]
+
+
+@pytest.mark.parametrize("heading", ["Steps", "Kurulum", "Don'ts", "How to release"])
+def test_imperatives_of_procedures_and_of_bad_examples_are_none(heading: str) -> None:
+    text = f"# {heading}\n\n- Use the newest compiler for it.\n"
+    assert _statements(text, b"docs/coding-style.md") == []
+
+
 @pytest.mark.parametrize("sentence", PLANS)
 def test_a_plan_is_never_a_decision(sentence: str) -> None:
     assert _modalities(sentence) == ["PLAN"]
@@ -147,6 +188,18 @@ def test_what_stands_under_a_proposal_is_proposed(heading: str) -> None:
     assert _modalities(f"# {heading}\n\n## A\n\nEvery job must be idempotent.\n") == ["PROPOSAL"]
 
 
+def test_an_entry_of_a_roadmap_is_planned_unless_it_is_done() -> None:
+    done = "- ✅ Import of old invoices\n- [x] Dark mode for maps\n"
+    text = f"# Roadmap\n\n- Export of monthly reports\n{done}"
+    assert [one.text for one in _statements(text)] == ["Export of monthly reports"]
+
+
+def test_a_list_is_one_of_plans_only_where_a_roadmap_lists_them() -> None:
+    text = "# Phase 2\n\n- Export of monthly reports\n"
+    assert _modalities(text, b"docs/roadmap.md") == ["PLAN"]
+    assert _modalities(text, b"docs/phase-2-summary.md") == []
+
+
 def test_a_heading_that_only_has_the_word_is_no_plan() -> None:
     assert _modalities("# Query plan cache\n\nEntries must be bounded.\n") == ["REQUIREMENT"]
 
@@ -163,6 +216,59 @@ def test_an_open_task_is_planned() -> None:
 def test_the_status_of_a_decision_record_counts(status: str, modalities: list[str]) -> None:
     record = "# 3. Queue\n\n## Status\n\n{}\n\n## Decision\n\nWe will use one queue per tenant.\n"
     assert _modalities(record.format(status), b"docs/adr/0003.md") == modalities
+
+
+@pytest.mark.parametrize(
+    ("sentence", "modalities"),
+    [
+        ("We will name modules after their team.", ["DECISION"]),
+        ("We decided to drop the old queue.", ["DECISION"]),
+        ("Our dashboards will need to be moved.", ["PLAN"]),
+        ("We need to rotate the keys.", ["REQUIREMENT"]),
+        ("Users must sign in again.", []),
+        ("We will be able to scale.", []),
+        ("There will be less noise.", []),
+    ],
+)
+def test_of_the_consequences_only_what_is_taken_on_counts(
+    sentence: str, modalities: list[str]
+) -> None:
+    text = f"## Consequences\n\n- {sentence}\n"
+    assert _modalities(text, b"docs/adr/0003.md") == modalities
+    assert _modalities(text, b"docs/notes.md") == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "All images will be hosted in one registry.",
+        "When moving the site we will create two accounts.",
+        "We have introduced a class for jobs.",
+        "The decision has been made to remove the cache.",
+    ],
+)
+def test_a_choice_in_a_decision_section_is_a_decision(sentence: str) -> None:
+    text = f"## Decision\n\n{sentence}\n"
+    assert _modalities(text, b"docs/adr/0003.md") == ["DECISION"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This proposal adds a flag for it.",
+        "The proposed API introduces a token.",
+        "In the old mode, we will not create a module.",
+    ],
+)
+def test_what_a_proposal_wants_is_proposed(sentence: str) -> None:
+    assert _modalities(f"# Proposal: raw tokens\n\n{sentence}\n") == ["PROPOSAL"]
+
+
+@pytest.mark.parametrize(
+    "path", [b"docs/installation.md", b"docs/Manpage.md", b"docs/faq.md", b"docs/archive/a.md"]
+)
+def test_texts_for_users_and_old_texts_hold_no_statements(path: bytes) -> None:
+    assert _statements("The file must be owned by root.", path) == []
 
 
 def test_options_that_were_only_considered_are_left_out() -> None:
