@@ -106,8 +106,18 @@ def is_fresh(lock: str, running: str | None = None) -> bool:
         stamp.get("root") == str(ROOT)
         and stamp.get("locks", {}).get(lock) == digest(lock)
         and running in (None, stamp.get("python"))
-        and interpreter(ENVIRONMENT).exists()
+        and is_usable(interpreter(ENVIRONMENT))
     )
+
+
+def is_usable(python: Path) -> bool:
+    """Whether the environment's Python is there, and is ours to run."""
+    try:
+        return python.exists()
+    except PermissionError:
+        raise SystemExit(
+            f"codememory: {ENVIRONMENT} belongs to somebody else: clone the project for yourself"
+        ) from None
 
 
 def digest(lock: str) -> str:
