@@ -99,7 +99,7 @@ def draw(count: int, seed: int) -> list[str]:
     for pk, old, new, ranges in ContentChange.objects.order_by("pk").values_list(*columns):
         for number in range(1, len(ranges) // 8 + 1):
             ids += [f"{side}{pk}.{number}" for side, oid in (("B", old), ("A", new)) if oid]
-    chosen = random.Random(seed).sample(ids, min(count, len(ids)))  # noqa: S311 -- a sample
+    chosen = random.Random(seed).sample(ids, min(count, len(ids)))
     return sorted(chosen)
 
 
