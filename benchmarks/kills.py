@@ -53,8 +53,10 @@ def start(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def rows_of(home: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads(manage(home, "shell", "-c", SHOW).stdout.splitlines()[-1])
+def rows_of(home: Path) -> dict[str, list[object]]:
+    found: dict[str, list[object]] = json.loads(
+        manage(home, "shell", "-c", SHOW).stdout.splitlines()[-1]
+    )
     return found
 
 

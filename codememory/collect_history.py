@@ -11,15 +11,26 @@ from array import array
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping
 from itertools import islice
-from pathlib import Path
+from pathlib import Path as FilePath
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import F
 
 from codememory import runs
 from codememory.errors import RefusedProjectError, SourceUnreadableError
 from codememory.ingest_history import known_pairs, prepare_page, store_gaps, store_page
-from codememory.models import GapRecord, GitCommit, RefSnapshot, Run
+from codememory.models import (
+    ContentChange,
+    FileChange,
+    GapRecord,
+    GitCommit,
+    LogicalChange,
+    Path,
+    RefSnapshot,
+    Run,
+    SearchTerm,
+)
 from codememory.policies import read_policy
 from codememory.projects import open_root
 from codememory.runs import Claim
@@ -30,12 +41,14 @@ from collectors.values import Gap, GapReason
 
 PAGE_COMMITS = 100
 CHUNK = 2_000
+LONG_RUN = 400  # commits; shorter ones leave statistics to the server
+GROWING = (GitCommit, Path, ContentChange, LogicalChange, FileChange, SearchTerm)
 OLD_HEADS = 20  # how many earlier HEADs may shorten the listing
 
 
-def scratch_folder() -> Path:
+def scratch_folder() -> FilePath:
     """Return where shadow directories are made (never inside a subject)."""
-    folder = Path(settings.CODEMEMORY_HOME) / "scratch"
+    folder = FilePath(settings.CODEMEMORY_HOME) / "scratch"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
@@ -45,7 +58,7 @@ def history_batches(claim: Claim) -> Generator[None]:
     run = Run.objects.select_related("worktree").get(pk=claim.run_id)
     policy = read_policy(run.scope_id, run.policy_generation)
     try:
-        repository = open_root(Path(run.worktree.root))
+        repository = open_root(FilePath(run.worktree.root))
     except RefusedProjectError as error:
         raise SourceUnreadableError(error.reason, error.hint) from error
     with Shadow(repository, scratch_folder()) as shadow, shadow.objects() as reader:
@@ -135,7 +148,20 @@ def _pages(
                 "seconds_store": time.monotonic() - prepared_at,
             }
             row.metrics = add_metrics(row.metrics, page.metrics, counts, seconds)
+        refresh_statistics(position // PAGE_COMMITS, row.total or 0)
         yield
+
+
+def refresh_statistics(page: int, total: int) -> None:
+    """Let the planner know how tables have grown: after pages 1, 4, 16, ... of a long run.
+
+    Without it the checks of links, planned while the tables were empty, read them whole.
+    """
+    if total < LONG_RUN or page < 1 or page & (page - 1) or page.bit_length() % 2 == 0:
+        return
+    with connection.cursor() as cursor:
+        for model in GROWING:
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 
 
 def _skip_done(listing: Iterator[str], run: Run) -> bool:
