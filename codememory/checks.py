@@ -7,8 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from collectors.git import OLDEST_GIT
+
 TAG = "codememory"
-OLDEST_GIT = (2, 36)
 LONGEST_SLICE_SECONDS = 60
 
 

@@ -53,7 +53,8 @@ __all__ = [
     "remove_stale",
 ]
 
-OLDEST_GIT = (2, 32)  # the first that GIT_CONFIG_GLOBAL keeps away from the user's settings
+# GIT_CONFIG_GLOBAL (2.32) keeps the user's settings away; a few releases of margin.
+OLDEST_GIT = (2, 36)
 SILENCE_SECONDS = 120.0
 _SHALLOW_LIMIT = 16 << 20
 _PREFIX = "shadow-"
