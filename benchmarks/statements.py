@@ -93,7 +93,7 @@ def read_labels(file: Path) -> Iterator[Label]:
 
 
 def match_labels(clones: Clones, labels: Iterable[Label], most: int) -> list[Match]:
-    """Each label with the statement that covers at least half of its bytes, if there is one.
+    """Each label with the statement that covers at least half of its bytes or has its text.
 
     `most` is the number of statements kept of a document.
     """
@@ -104,12 +104,14 @@ def match_labels(clones: Clones, labels: Iterable[Label], most: int) -> list[Mat
         return find_statements(read_document(path.encode(), "0" * 40, content, POLICY), most)
 
     def covering(label: Label) -> Statement | None:
-        best = max(
-            statements(label.repository, label.commit, label.path),
-            key=lambda one: _shared(one, label),
-            default=None,
-        )
-        return best if best and 2 * _shared(best, label) >= label.end - label.start else None
+        found = statements(label.repository, label.commit, label.path)
+        best = max(found, key=lambda one: _shared(one, label), default=None)
+        if best and 2 * _shared(best, label) >= label.end - label.start:
+            return best
+        # A sentence that stands twice in a document is one statement, at its first place.
+        content = clones.document(label.repository, label.commit, label.path)
+        text = " ".join(content[label.start : label.end].decode().split())
+        return next((one for one in found if one.text == text), None)
 
     return [Match(label, covering(label)) for label in labels]
 
@@ -209,11 +211,8 @@ def main() -> None:
     if chosen.draw:
         draw(clones, chosen.draw, chosen.show)
         return
-    for name in (
-        "sentences.tsv",
-        "reserve.tsv",
-        *sorted(one.name for one in LABELLED.glob("cand*")),
-    ):
+    names = ["sentences.tsv", "reserve.tsv", "later.tsv"]
+    for name in names + sorted(one.name for one in LABELLED.glob("candidates*")):
         report(LABELLED / name, clones, chosen.show)
 
 

@@ -16,12 +16,14 @@ def _part_of_path(names: str) -> re.Pattern[str]:
 # Documents that tell what happened, or whose text is not the project's own, hold no statements.
 _SKIPPED_PATHS = _part_of_path(
     r"changelogs?|release[-_ ]?notes?|releases|templates?|licen[cs]es?|copying"
-    r"|code[-_ ]of[-_ ]conduct|cla|thanks|authors|node_modules|vendor|third[-_]party|fixtures?"
+    r"|cla|thanks|authors|node_modules|vendor|third[-_]party|fixtures?"
     r"|blog|posts|announcements?|manpages?|man|changesets?|archived?|eski|obsolete|raporlar"
     r"|(?:test|status|progress|completion|audit|verification|deployment|delivery)"
     r"[-_ ](?:reports?|results?|summary)"
 )
-_HISTORY_FILES = re.compile(r"(?:^|/)(?:changes|history|news)(?:[./]|$)")
+_SKIPPED_FILES = re.compile(
+    r"(?:^|/)(?:(?:changes|history|news)(?:[./]|$)|code[-_ ]of[-_ ]conduct[^/]{0,20}$)"
+)
 # Text for users of the project's work, unless it is also guidance.
 _USER_PATHS = _part_of_path(
     r"install|installation|installing|getting[-_ ]started|quick[-_ ]?start|tutorials?|faq|usage"
@@ -135,7 +137,7 @@ class Place:
             Where.RULES: self.is_rules,
             Where.DECISION: self.is_decision,
             Where.CONSEQUENCES: self.is_decision,
-            Where.PROPOSAL: self.modality == "PROPOSAL",
+            Where.INTENDED: bool(self.modality),
         }[rule.where]
 
 
@@ -152,7 +154,7 @@ class Places:
         self._is_record = bool(_RECORD_PATHS.search(self._path))
         self.is_skipped = bool(
             _SKIPPED_PATHS.search(self._path)
-            or _HISTORY_FILES.search(self._path)
+            or _SKIPPED_FILES.search(self._path)
             or _DEAD.search(self._status)
             or (_USER_PATHS.search(self._path) and not self._is_guidance)
         )

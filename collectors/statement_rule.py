@@ -18,7 +18,7 @@ class Where(StrEnum):
     RULES = "RULES"  # those of them that hold rules rather than instructions
     DECISION = "DECISION"  # sections that hold a decision
     CONSEQUENCES = "CONSEQUENCES"  # what follows from it, in a decision's record
-    PROPOSAL = "PROPOSAL"  # documents and sections that propose
+    INTENDED = "INTENDED"  # documents and sections that plan or propose
 
 
 @dataclass(frozen=True, slots=True)

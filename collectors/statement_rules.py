@@ -6,12 +6,12 @@ Patterns are searched in a sentence's mask when it is `folded`; none nests its q
 from __future__ import annotations
 
 from collectors.statement_rule import Rule, Where, make_rule
+from collectors.statement_rules_choices import CHOICES
 from collectors.statement_rules_tr import TURKISH
 
 EXTRACTOR_REVISION = 2  # raised with every change of what is found
 
 ANYWHERE, GUIDANCE, RULES_PLACE = Where.ANYWHERE, Where.GUIDANCE, Where.RULES
-DECISION, CONSEQUENCES, PROPOSAL = Where.DECISION, Where.CONSEQUENCES, Where.PROPOSAL
 
 # "do not worry" comforts the reader and rules nothing.
 _SOFT = (
@@ -43,75 +43,8 @@ _IMPERATIVE = (
     r"|escape|quote|add|pass|pair|limit|match|name)"
 )
 
+# Requirements and conventions
 ENGLISH: tuple[Rule, ...] = (
-    # Decisions
-    make_rule("en.chosen_option", "decision", 95, ANYWHERE, "chosen option", r"^chosen option\b\W"),
-    make_rule(
-        "en.decided",
-        "decision",
-        90,
-        ANYWHERE,
-        "decided|decision|chose|opted|agreed|settled|standardi|adopted",
-        r"\bwe(?: have|'ve)?(?: also| therefore| finally)? "
-        r"(?:decided (?:to|that|on|against)|chosen to|chose to|opted (?:to|for)|agreed (?:to|on)"
-        r"|settled on|standardi[sz]ed on|adopted)\b",
-        r"\bit (?:was|has been) (?:decided|agreed) (?:to|that)\b",
-        r"\bthe decision (?:is|was|has been)(?: made)? to\b",
-    ),
-    make_rule(
-        "en.decision_section",
-        "decision",
-        80,
-        DECISION,
-        "we |team |all |use |adopt |keep |store |write |implement |introduce |replace |switch ",
-        r"^(?:so |therefore,? )?(?:we|the team|all [a-z ]{2,40}) "
-        r"(?:(?:will|shall)(?! (?:revisit|see|need|have to|discuss|explain|consider|look)\b)"
-        r"|are going to|(?:do not|don't)(?! (?:want|need|have|know|think|believe|expect)\b)|use"
-        r"|keep|adopt|choose|chose|select|selected|store|write"
-        r"|implement|accept(?! that\b)|reject|follow|split|move|replace|switch|standardi[sz]e)\b",
-        r"^(?:use|adopt|keep|store|implement|introduce|replace|switch to) [a-z`]",
-        r"^we have (?:introduced|adopted|added|chosen|moved|replaced)\b",
-    ),
-    make_rule(
-        "en.will_be",
-        "decision",
-        70,
-        DECISION,
-        " will ",
-        r"^(?!(?:it|this|that|they|these|there|if|you|users|which)\b)[^.;:]{2,160} will "
-        r"(?:(?:not |only |always |never |also |no longer )?be (?:held|kept|built|sent|set|put|run"
-        r"|made|done|split|written|(?!needed\b|required\b|affected\b|considered\b)[a-z]{2,20}ed)\b"
-        r"|only )",
-    ),
-    make_rule(
-        "en.we_will",
-        "decision",
-        75,
-        CONSEQUENCES,
-        "we will |we shall |team will ",
-        r"(?:^|, |\band |^(?:when|once) [^,;:]{2,120} )(?<!that )(?:we|the team) "
-        r"(?:will|shall)(?: also| then| now| not| no longer)? "
-        r"(?!(?:be|have|need|see|lose|get|gain|know|become|revisit|discuss|explain|consider|look"
-        r"|also|benefit)\b)[a-z]{2,}",
-    ),
-    make_rule(
-        "en.will_need",
-        "plan",
-        60,
-        CONSEQUENCES,
-        "need to |have to ",
-        r"^(?!users\b|teams\b|developers\b|you\b|they\b|it\b|this\b|that\b|there\b)"
-        r"[^.;:]{2,120} will (?:also |then )?(?:need|have) to\b",
-    ),
-    make_rule(
-        "en.we_need",
-        "requirement",
-        60,
-        CONSEQUENCES,
-        "we ",
-        r"^we (?:also |now )?(?:need|have) to\b",
-    ),
-    # Requirements
     make_rule(
         "en.must",
         "requirement",
@@ -167,14 +100,6 @@ ENGLISH: tuple[Rule, ...] = (
         r"|not be [a-z]{2,20}ed\b)",
     ),
     make_rule(
-        "en.proposed_only",
-        "proposal",
-        60,
-        PROPOSAL,
-        "may only |should only |must ",
-        r"^(?!you |it |this |there |we |that ).{2,160}\b(?:may|should) only [a-z]{2,}",
-    ),
-    make_rule(
         "en.has_to_be",
         "requirement",
         60,
@@ -183,7 +108,6 @@ ENGLISH: tuple[Rule, ...] = (
         r"^(?!if |you |it |this |there ).{2,200}\b(?:has|have|needs?) to be [a-z]{2,20}(?:ed|en)\b",
     ),
     make_rule("en.never", "requirement", 75, ANYWHERE, "never ", _BARE + r"never " + _VERB),
-    # Conventions
     make_rule("en.always", "convention", 70, ANYWHERE, "always ", _BARE + r"always " + _VERB),
     make_rule(
         "en.do_not",
@@ -224,7 +148,7 @@ ENGLISH: tuple[Rule, ...] = (
         ANYWHERE,
         "convention|standard|policy|rule",
         r"\b(?:by convention,|the convention is\b|our (?:convention|standard|policy|rule) is\b"
-        r"|as a (?:rule|matter of policy),? we\b|rule of thumb:)",
+        r"|as a (?:rule|matter of policy),? we\b|rule of thumb(?: is|:))",
     ),
     make_rule(
         "en.we_do",
@@ -249,7 +173,8 @@ ENGLISH: tuple[Rule, ...] = (
         60,
         GUIDANCE,
         "preferred|recommended|encouraged|discouraged",
-        r"\bit is (?:preferred|recommended|encouraged|discouraged) (?:to|that)\b",
+        r"\bit is (?:preferred|recommended|encouraged|discouraged) "
+        r"(?:to (?!read\b|see\b|have\b)|that\b)",
     ),
     make_rule(
         "en.invariant",
@@ -296,42 +221,9 @@ ENGLISH: tuple[Rule, ...] = (
         + r")[a-z]{2,}",
         r"\byou should (?:always|never|not)\b",
     ),
-    # What is only planned or proposed
-    make_rule(
-        "en.plan",
-        "plan",
-        70,
-        ANYWHERE,
-        "plan|intend",
-        r"\bwe(?: are|'re)? (?:also |currently )?(?:plan|planning|intend|intending) to\b",
-        r"\b(?:is|are) planned (?:for|to|in)\b",
-    ),
-    make_rule(
-        "en.propose",
-        "proposal",
-        70,
-        ANYWHERE,
-        "propos|this design",
-        r"\b(?:we|i) (?:would like to )?propose\b",
-        r"^it is proposed\b",
-        r"^this (?:proposal|design) (?:proposes|aims|adds|introduces|changes|defines|specifies"
-        r"|requires|removes|replaces|keeps)\b",
-        r"^the proposed [\w -]{2,40} (?:introduces|adds|removes|replaces|consists)\b",
-    ),
-    make_rule(
-        "en.proposed_will",
-        "proposal",
-        60,
-        PROPOSAL,
-        " will ",
-        r"(?:^|, )we will (?:not )?(?!(?:discuss|see|show|describe|explain|focus|consider|look|need"
-        r"|return|now|not|be|have|assume|call|refer)\b)[a-z]{2,}",
-        r"^(?!(?:it|this|that|they|these|there|if|you|which)\b)[^.;:]{2,100} will (?:not |only )?"
-        r"be (?:held|kept|built|set|put|run|made|split|written|[a-z]{2,20}ed)\b",
-    ),
 )
 
-RULES: tuple[Rule, ...] = (*ENGLISH, *TURKISH)
+RULES: tuple[Rule, ...] = (*CHOICES, *ENGLISH, *TURKISH)
 
 # An entry of a roadmap needs no verb: its heading says that it is planned.
 PLANNED_ITEM = make_rule("planned_item", "plan", 40, ANYWHERE, "", "")

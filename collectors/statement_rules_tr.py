@@ -82,7 +82,8 @@ TURKISH: tuple[Rule, ...] = (
         ANYWHERE,
         "her zaman|daima|mutlaka",
         r"\b(?:her zaman|daima|mutlaka) .{2,250}"
-        r"(?:kullanin|edin|yazin|yapin|çaliştirin|ekleyin|tutun|olsun)(?:iz)?" + _END,
+        r"(?:kullan|et|yaz|yap|ekle|tut|kullanin|edin|yazin|yapin|çaliştirin|ekleyin|tutun|olsun)(?:iz)?"
+        + _END,
     ),
     make_rule(
         "tr.convention",
@@ -93,7 +94,8 @@ TURKISH: tuple[Rule, ...] = (
         r"\b(?:kullanin|kullanmayin|kullanilir|kullanilmaz|yazilir|yazilmaz|yapilir|yapilmaz"
         r"|eklenir|eklenmez|tutulur|tutulmaz|adlandirilir|isimlendirilir|tercih (?:edin|edilir"
         r"|ederiz)|kaçinin|kaçinilir|uyulur|edilmez|açilmaz|alinmaz|verilmez|birakilmaz|hazirlanir|bildirilir"
-        r"|konuşulur|doğrulanir|kabul edilemez|kullaniyoruz|kullaniriz|kullanmayiz)" + _END,
+        r"|konuşulur|doğrulanir|kabul edilemez|tutun|yönetin|saklayin|ayirin|bölün"
+        r"|uyun|koruyun|kullaniyoruz|kullaniriz|kullanmayiz)" + _END,
     ),
     make_rule(
         "tr.plan",
