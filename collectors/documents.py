@@ -21,6 +21,7 @@ MAX_LIST_BYTES = 2000  # a longer list gives one segment per top-level item
 MAX_SEGMENTS = 10_000
 MAX_LINES = 40_000  # the dearest lines cost the parser 40 microseconds each, and then more
 MAX_HEADING_CHARS = 300
+OWN_BLOCK = "codememory's own block, lines"  # the detail of its gap
 
 _SUFFIXES = (b".md", b".markdown")
 OTHER_TEXT_SUFFIXES = (b".rst", b".adoc", b".asciidoc", b".txt", b".ipynb", b".mdx", b".org")
@@ -48,6 +49,10 @@ _INSTRUCTION_FOLDERS = (
     b".openhands/microagents/",
     b"prompts/",
 )
+
+# What we write into a project's own files, and must not read back as the project's words.
+_BLOCK_BEGIN = re.compile(rb"<!--[ \t]*codememory:begin\b[^>]*-->")
+_BLOCK_END = re.compile(rb"<!--[ \t]*codememory:end[ \t]*-->")
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
@@ -77,11 +82,17 @@ def read_document(path: bytes, oid: str, content: bytes, policy: Policy) -> Docu
     segments: tuple[Segment, ...] = ()
     sections: tuple[Section, ...] = ()
     why = _unreadable(lines, policy.max_blob_bytes)
+    gaps = []
     if why is None:
         reading = _Reading(lines, policy)
         segments, sections = reading.read()
         if reading.left_out:
             why = (GapReason.BUDGET, f"{reading.left_out} blocks")
+        if reading.own_lines:
+            ranges = ", ".join(f"{first + 1}-{end}" for first, end in reading.own_lines)
+            gaps.append(Gap(GapReason.EXCLUDED, path, oid, detail=f"{OWN_BLOCK} {ranges}"))
+    if why is not None:
+        gaps.append(Gap(why[0], path, oid, detail=why[1]))
     return Document(
         path=path,
         oid=oid,
@@ -91,7 +102,7 @@ def read_document(path: bytes, oid: str, content: bytes, policy: Policy) -> Docu
         is_instruction_file=is_instruction_file(path),
         sections=sections,
         segments=segments,
-        gaps=(Gap(why[0], path=path, oid=oid, detail=why[1]),) if why else (),
+        gaps=tuple(gaps),
     )
 
 
@@ -123,6 +134,7 @@ class _Reading:
         self.secrets = find_secrets(lines.content)
         self.lines = lines
         self.starts, self.ends = lines.starts, lines.ends
+        self.own_lines: list[tuple[int, int]] = []  # [first, end) of each block of our own
         self.left_out = 0  # blocks that MAX_SEGMENTS left out, the last of them in part
 
     def read(self) -> tuple[tuple[Segment, ...], tuple[Section, ...]]:
@@ -151,8 +163,29 @@ class _Reading:
             Block(block.kind, block.first + body, block.end + body, block.level, block.is_setext)
             for block in blocks(text if text.endswith("\n") else text + "\n")
         ]
-        trimmed = (self._trimmed(block) for block in found)
+        trimmed = (self._trimmed(block) for block in self._without_own(found))
         return [block for block in trimmed if block.first < block.end]
+
+    def _without_own(self, found: list[Block]) -> Iterator[Block]:
+        """Leave out what stands between our own marks; a mark that nothing closes is none."""
+        own_end = 0
+        for block in found:
+            first = max(block.first, own_end)
+            if first >= block.end:
+                continue
+            if block.kind == "html" and _BLOCK_BEGIN.match(self.lines.text(first).strip()):
+                closing = (
+                    line
+                    for line in range(first, len(self.lines))
+                    if _BLOCK_END.search(self.lines.text(line))
+                )
+                own_end = next(closing, first - 1) + 1
+                if own_end > first:
+                    self.own_lines.append((first, own_end))
+                    first = own_end
+                    if first >= block.end:
+                        continue
+            yield Block(block.kind, first, block.end, block.level, block.is_setext)
 
     def _trimmed(self, block: Block) -> Block:
         first, end = block.first, min(block.end, len(self.starts))
