@@ -12,7 +12,7 @@ NOT_STANDING_ALONE = re.compile(
     r"^\W{0,6}(?:"
     r"it (?!(?:is|was|has been) (?:decided|agreed|proposed|forbidden|mandatory|preferred"
     r"|recommended|encouraged|discouraged)\b)"
-    r"|(?:they|he|she|which|there|here|those|these) "
+    r"|(?:they|he|she|which|there|here|those|these|its|both these|both of these) "
     r"|(?:this|that) (?:[\w-]+ )?should\b"
     r"|(?:this|that) (?:must|should|shall|\w+n't|is|was|will|can|may|does|did|has|means|includes"
     r"|allows|ensures|makes|gives|requires|lets|helps|implies)\b"

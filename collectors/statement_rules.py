@@ -37,10 +37,10 @@ _LED = (
 _ADVERB = r"(?:please |always |also |only |explicitly |generally |usually |just )?"
 _IMPERATIVE = (
     r"(?:use|avoid|prefer|keep|write|put|place|separate|group|sort|declare|define|document|include"
-    r"|run|ensure|make sure|check|capitali[sz]e|format|wrap|follow|treat|handle|import|mark|log"
-    r"|store|extract|split|remove|replace|qualify|specify|start|begin|leave|choose|explain|describe"
+    r"|run|ensure|make sure|capitali[sz]e|format|wrap|follow|treat|handle|import|mark|log"
+    r"|store|extract|split|remove|replace|qualify|specify|leave|explain|describe"
     r"|provide|create|implement|minimi[sz]e|reuse|align|indent|omit|respect|annotate|validate"
-    r"|escape|quote|add|pass|pair|limit|match|name)"
+    r"|escape|quote|add|pass|limit)"
 )
 
 # Requirements and conventions
@@ -52,11 +52,13 @@ ENGLISH: tuple[Rule, ...] = (
         ANYWHERE,
         "must |shall ",
         # Inside of a sentence, "when" leads a clause that rules nothing: "when jobs must wait".
-        r"^(?!.+\b(?:when|where|because|once) [^,;:]{1,40} (?:must|shall)\b).*?"
+        # "To mend it, you must" is a step, "must already exist" a precondition.
+        r"^(?!.+\b(?:when|where|because|once) [^,;:]{1,40} (?:must|shall)\b)"
+        r"(?!to [^,;:]{2,80}, you\b).*?"
         + _RELATIVE
         + r"\b(?:must|shall)!?(?: not| never| always| also| only| first| still| all| both"
         r"| either| explicitly| therefore)? "
-        r"(?!have been\b|have had\b|admit\b|confess\b|say\b|see\b|\w+ish\b)"
+        r"(?!already\b|have been\b|have had\b|admit\b|confess\b|say\b|see\b|\w+ish\b)"
         r"(?![a-z]+(?<!exist)(?<!fail)(?<!pass)(?<!match)(?<!agree)(?<!succeed)(?<!wait)(?<!differ)"
         + _END
         + r")[a-z]{2,}",

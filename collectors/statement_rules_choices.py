@@ -99,7 +99,8 @@ CHOICES: tuple[Rule, ...] = (
         70,
         ANYWHERE,
         "plan|intend",
-        r"\bwe(?: are|'re)? (?:also |currently )?(?:plan|planning|intend|intending) to\b",
+        r"(?<!\bwhat )\bwe(?: are|'re)? (?:also |currently )?"
+        r"(?:plan|planning|intend|intending) to\b",
         r"\b(?:is|are) planned (?:for|to|in)\b",
         r"^(?!it\b|this\b|that\b|he\b|she\b)[^,;:.]{2,40} plans to [a-z]{2,}",
     ),
@@ -121,25 +122,15 @@ CHOICES: tuple[Rule, ...] = (
         50,
         INTENDED,
         "",
-        r"^(?:[\w ]{2,40}: )?(?:add|move|remove|update|document|create|replace|migrate|set up"
-        r"|enable|disable|support|write|fix|refactor|extract|implement|introduce|switch|drop|deprecate"
+        r"^(?!.+\byour\b)"
+        r"(?:[\w ]{2,40}: )?(?:add|move|remove|update|document|create|replace|migrate"
+        r"|set up|enable|disable|support|write|fix|refactor|extract|implement|introduce|switch|drop"
+        r"|deprecate"
         r"|convert|rename|split|merge|improve|investigate|build|deploy|publish|delete|make|use|stop"
-        r"|store|allow|reduce|optimi[sz]e|keep|retire|upgrade|extend|expose|change)\b"
+        r"|store|reduce|optimi[sz]e|keep|retire|extend|expose|change)\b"
         r"(?! (?:is|are|was|were|of|this|it|them)\b)[ `]",
         r"^we (?:add|move|remove|create|replace|use|keep|make|store|introduce|switch|drop|split"
         r"|host|build|stop|change|extend|expose|treat|require|allow)\b",
-    ),
-    make_rule(
-        "en.would",
-        "proposal",
-        45,
-        INTENDED,
-        " would ",
-        r"^(?!(?:it|this|that|they|these|there|if|you|which|i|one|another|since|as|because)\b)"
-        r"[^.;:,]{2,80}(?<!\bi)(?<!\bit) would "
-        r"(?:not |only |also |then )?(?!(?:be (?:able|an?|good|nice|better|easier|hard|difficult"
-        r"|possible|useful|ideal|great)|have|like|love|prefer|mean|need|allow|help|make|cause|seem|want|give"
-        r"|require|involve|reduce|increase)\b)[a-z]{2,}",
     ),
     make_rule(
         "en.proposed_will",
@@ -148,7 +139,7 @@ CHOICES: tuple[Rule, ...] = (
         INTENDED,
         " will ",
         r"(?:^|, )we will (?:not )?(?!(?:discuss|see|show|describe|explain|focus|consider|look|need"
-        r"|return|now|not|be|have|assume|call|refer)\b)[a-z]{2,}",
+        r"|return|now|not|be|have|assume|call|refer|likely|probably)\b)[a-z]{2,}",
         r"^(?!(?:it|this|that|they|these|there|if|you|which)\b)[^.;:]{2,100} will (?:not |only )?"
         r"be (?:held|kept|built|set|put|run|made|split|written|[a-z]{2,20}ed)\b",
     ),

@@ -27,6 +27,8 @@ __all__ = ["EXTRACTOR_REVISION", "find_statements"]
 MAX_STATEMENTS = 20
 MIN_CHARS, MAX_CHARS = 20, 400
 MIN_WORDS = 3
+MIN_WORDS_OF_IMPERATIVES = 4  # a shorter one is as likely a title
+_LIKE_TITLES = frozenset({"en.imperative", "en.intended"})
 # In a numbered list these are as likely the steps of a procedure, unless its heading says rules.
 _OF_STEPS = frozenset({"en.imperative", "tr.imperative", "tr.rule"})
 
@@ -108,6 +110,7 @@ def _rule_for(sentence: Sentence, place: Place) -> Rule | None:
         for rule in RULES
         if place.believes(rule)
         and not (sentence.is_step and not place.numbers_rules and rule.name in _OF_STEPS)
+        and (rule.name not in _LIKE_TITLES or text.count(" ") >= MIN_WORDS_OF_IMPERATIVES)
         and rule.matches(text)
     ]
     is_entry = sentence.is_item and sentence.is_lead and not sentence.is_done_task
