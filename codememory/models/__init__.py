@@ -27,6 +27,7 @@ from codememory.models.history import (
     RefSnapshot,
 )
 from codememory.models.knowledge import (
+    PLAN_MODALITIES,
     PROMOTABLE_MODALITIES,
     PROMOTABLE_TYPES,
     Candidate,
@@ -49,6 +50,7 @@ from codememory.models.search import EntryKind, SearchEntry, SearchTerm, SearchT
 
 __all__ = [
     "LIVE_STATES",
+    "PLAN_MODALITIES",
     "PROMOTABLE_MODALITIES",
     "PROMOTABLE_TYPES",
     "Actor",

@@ -58,8 +58,10 @@ class Layer(models.TextChoices):
 
 class DecisionAction(models.TextChoices):
     PROMOTE = "PROMOTE"
+    PROMOTE_AS_PLAN = "PROMOTE_AS_PLAN"
     REJECT = "REJECT"
     DEFER = "DEFER"
+    SUPERSEDE = "SUPERSEDE"
     UNDO = "UNDO"
 
 
@@ -76,7 +78,9 @@ PROMOTABLE_TYPES = (
     "error_fix",
     "code_pattern",
 )
-PROMOTABLE_MODALITIES = ("REQUIREMENT", "DECISION", "CONVENTION", "PROPOSAL", "PLAN")
+PLAN_MODALITIES = ("PROPOSAL", "PLAN")  # kept as such, never as implemented
+PROMOTABLE_MODALITIES = ("REQUIREMENT", "DECISION", "CONVENTION", *PLAN_MODALITIES)
+PROMOTING_ACTIONS = ("PROMOTE", "PROMOTE_AS_PLAN", "SUPERSEDE")
 
 
 class Observation(OwnedModel):
@@ -140,18 +144,25 @@ class ReviewDecision(OwnedModel):
 
     `actor_kind` is tied to the actor by a composite key and to PERSON by a check: an agent's
     decision cannot be stored. `shown_digest` is SHA-256 of the statement and evidence shown.
+    Decisions that were confirmed together share a `batch`.
     """
 
     candidate = owned_link("codememory.Candidate", related_name="decisions")
-    action = models.CharField(max_length=8, choices=DecisionAction.choices)
+    action = models.CharField(max_length=16, choices=DecisionAction.choices)
     actor = models.ForeignKey(
         Actor, on_delete=models.PROTECT, db_constraint=False, related_name="decisions"
     )
     actor_kind = models.CharField(max_length=8, choices=ActorKind.choices, default=ActorKind.PERSON)
     reason = models.TextField(default="")
     candidate_version = models.PositiveIntegerField()
+    # The state it was decided from: what taking the decision back restores.
+    candidate_state = models.CharField(
+        max_length=10, choices=CandidateState.choices, default=CandidateState.PENDING
+    )
     shown_digest = models.BinaryField(max_length=32)
     undoes = owned_link("codememory.ReviewDecision", null=True)
+    supersedes = owned_link("codememory.Memory", null=True)
+    batch = models.UUIDField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(OwnedModel.Meta):
@@ -163,14 +174,30 @@ class ReviewDecision(OwnedModel):
             models.CheckConstraint(
                 condition=~Q(action="REJECT") | ~Q(reason=""), name="decision_reject_has_reason"
             ),
+            models.CheckConstraint(
+                condition=Q(action="UNDO", undoes__isnull=False)
+                | (~Q(action="UNDO") & Q(undoes__isnull=True)),
+                name="decision_undo_names_decision",
+            ),
+            models.CheckConstraint(
+                condition=Q(action="SUPERSEDE", supersedes__isnull=False)
+                | (~Q(action="SUPERSEDE") & Q(supersedes__isnull=True)),
+                name="decision_supersede_names_memory",
+            ),
             models.UniqueConstraint(
                 fields=["scope", "id", "action"], name="decision_scope_id_action"
             ),
             # A decision is taken back once.
             models.UniqueConstraint(fields=["scope", "undoes"], name="decision_undone_once"),
         ]
-        # A candidate's history.
-        indexes = [models.Index(fields=["scope", "candidate"], name="decision_candidate")]
+        indexes = [
+            # A candidate's history.
+            models.Index(fields=["scope", "candidate"], name="decision_candidate"),
+            # What was confirmed together, to take it back together.
+            models.Index(
+                fields=["scope", "batch"], name="decision_batch", condition=Q(batch__isnull=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.pk}"
@@ -182,7 +209,7 @@ class Memory(OwnedModel):
     candidate = owned_link("codememory.Candidate", related_name="memories")
     decision = owned_link("codememory.ReviewDecision")
     # With the composite key to (scope, id, action) this makes the decision a promotion.
-    decision_action = models.CharField(max_length=8, default=DecisionAction.PROMOTE)
+    decision_action = models.CharField(max_length=16, default=DecisionAction.PROMOTE)
     ended_by = owned_link("codememory.ReviewDecision", null=True)
     type = models.CharField(max_length=16, choices=KnowledgeType.choices)
     modality = models.CharField(max_length=16, choices=Modality.choices)
@@ -197,7 +224,18 @@ class Memory(OwnedModel):
         constraints = [
             *OwnedModel.Meta.constraints,
             models.CheckConstraint(
-                condition=Q(decision_action="PROMOTE"), name="memory_from_a_promotion"
+                condition=Q(decision_action__in=PROMOTING_ACTIONS), name="memory_from_a_promotion"
+            ),
+            models.CheckConstraint(
+                condition=Q(decision_action="SUPERSEDE")
+                | Q(decision_action="PROMOTE_AS_PLAN", modality__in=PLAN_MODALITIES)
+                | (Q(decision_action="PROMOTE") & ~Q(modality__in=PLAN_MODALITIES)),
+                name="memory_plan_stays_a_plan",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="ACTIVE", ended_by__isnull=True)
+                | (~Q(state="ACTIVE") & Q(ended_by__isnull=False)),
+                name="memory_ended_by_a_decision",
             ),
             models.CheckConstraint(
                 condition=Q(modality__in=PROMOTABLE_MODALITIES), name="memory_modality_promotable"
@@ -206,6 +244,11 @@ class Memory(OwnedModel):
                 condition=Q(type__in=PROMOTABLE_TYPES), name="memory_type_promotable"
             ),
             models.UniqueConstraint(fields=["scope", "decision"], name="memory_decision"),
+            models.UniqueConstraint(
+                fields=["scope", "candidate"],
+                name="memory_active_once",
+                condition=Q(state="ACTIVE"),
+            ),
         ]
         # Rules that apply now.
         indexes = [models.Index(fields=["scope", "state"], name="memory_state")]
