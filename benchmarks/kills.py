@@ -84,25 +84,32 @@ def below(root: int) -> list[tuple[int, int, str]]:
     return found
 
 
+def strike(pid: int) -> bool:
+    """Kill a process; False if it ended by itself meanwhile."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def kill_collect(home: Path, child: subprocess.Popen[bytes]) -> bool:
     del home
-    os.kill(child.pid, signal.SIGKILL)
-    return True
+    return strike(child.pid)
 
 
 def kill_git(home: Path, child: subprocess.Popen[bytes]) -> bool:
     del home
     git = [pid for pid, _, words in below(child.pid) if "/git " in words]
     if git:
-        os.kill(random.choice(git), signal.SIGKILL)
-    return bool(git)
+        return strike(random.choice(git))
+    return False
 
 
 def kill_database(home: Path, child: subprocess.Popen[bytes]) -> bool:
     del child
     for file in home.rglob("postmaster.pid"):
-        os.kill(int(file.read_text().splitlines()[0]), signal.SIGKILL)
-        return True
+        return strike(int(file.read_text().splitlines()[0]))
     return False
 
 
@@ -113,8 +120,8 @@ def kill_worker(home: Path, child: subprocess.Popen[bytes]) -> bool:
     busy = {parent for _, parent, words in family if "/git " in words}
     workers = [pid for pid, _, words in family if pid in busy and "qcluster" in words]
     if workers:
-        os.kill(workers[0], signal.SIGKILL)
-    return bool(workers)
+        return strike(workers[0])
+    return False
 
 
 KILL: dict[str, Callable[[Path, subprocess.Popen[bytes]], bool]] = {
