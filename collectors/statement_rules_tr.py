@@ -44,7 +44,8 @@ TURKISH: tuple[Rule, ...] = (
         85,
         ANYWHERE,
         "mali|meli",
-        r"\b(?!temeli|emeli|ameli|kemali)\w{2,40}(?:mali|meli)(?:dir|yiz|siniz)?" + _END,
+        r"\b(?!temeli|emeli|ameli|kemali|jamali|somali)\w{2,40}(?:mali|meli)(?:dir|yiz|siniz)?"
+        + _END,
     ),
     make_rule(
         "tr.required",

@@ -110,6 +110,11 @@ NOTHING = [
     "There should be a file on your disk.",
     "The format is invalid (must be one word).",
     "We use the `User` class as an example.",
+    "All markup of the page must already exist.",
+    "To mend this, you must restart the service.",
+    "Its build should fail at that stage.",
+    "Both these steps must be done!",
+    "Amin Jamali: Example Company of Names",
     "A: If the import fails, somebody must run it again.",
 ]
 
@@ -265,7 +270,21 @@ def test_what_a_proposal_wants_is_proposed(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [b"docs/installation.md", b"docs/Manpage.md", b"docs/faq.md", b"docs/archive/a.md"]
+    ("entry", "modalities"),
+    [
+        ("Move the templates behind one function", ["PLAN"]),
+        ("We split the database per team.", ["PLAN"]),
+        ("Add your own key to the file now", []),
+        ("Upgrade and downgrade", []),
+    ],
+)
+def test_what_a_plan_lists_as_its_work_is_planned(entry: str, modalities: list[str]) -> None:
+    assert _modalities(f"# Plan\n\n- {entry}\n") == modalities
+
+
+@pytest.mark.parametrize(
+    "path",
+    [b"docs/installation.md", b"docs/Manpage.md", b"docs/faq.md", b"docs/archive/a.md"],
 )
 def test_texts_for_users_and_old_texts_hold_no_statements(path: bytes) -> None:
     assert _statements("The file must be owned by root.", path) == []
