@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from api.errors import AbsentError, ProjectRequiredError
 from codememory import tokens
-from codememory.models import Project, Worktree
+from codememory.models import Actor, Project, TokenScope, Worktree
 
 
 class Access(Protocol):
@@ -25,6 +25,11 @@ class Access(Protocol):
         """The scope ids of the attached projects."""
 
     def attach(self, project: Project) -> None: ...
+
+    def may(self, scope: TokenScope) -> bool: ...
+
+    def actor(self) -> Actor | None:
+        """Who acts, for the audit trail; None is the owner of the database."""
 
 
 @dataclass(slots=True)
@@ -44,6 +49,12 @@ class ProcessAccess:
     def attach(self, project: Project) -> None:
         self._attached.add(project.scope_id)
 
+    def may(self, scope: TokenScope) -> bool:  # noqa: ARG002 -- whoever starts it may do all
+        return True
+
+    def actor(self) -> Actor | None:
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class TokenAccess:
@@ -59,6 +70,12 @@ class TokenAccess:
 
     def attach(self, project: Project) -> None:
         tokens.attach_project(self.token_id, project)
+
+    def may(self, scope: TokenScope) -> bool:
+        return tokens.has_scope(self.token_id, scope)
+
+    def actor(self) -> Actor:
+        return tokens.actor_of(self.token_id)
 
 
 def find_project(access: Access, name: str) -> Project:

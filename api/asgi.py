@@ -9,6 +9,7 @@ from typing import cast
 
 from django.core.asgi import get_asgi_application
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
@@ -16,6 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "codememory.settings")
 django_application = cast("ASGIApp", get_asgi_application())  # typed apart, called alike
 
 from api.server import http_server, transport_security  # noqa: E402 -- needs Django set up
+from api.throttle import ThrottledApp  # noqa: E402
 
 
 def create_application() -> Starlette:
@@ -24,6 +26,8 @@ def create_application() -> Starlette:
     mcp_application = server.streamable_http_app(
         stateless_http=True, transport_security=transport_security()
     )
+    # Innermost: who asks is known there.
+    mcp_application.user_middleware.append(Middleware(ThrottledApp))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AnonymousUser
-from django.core.cache.backends.locmem import LocMemCache
 from django.db import close_old_connections
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
+from api.errors import ScopeMissingError
 from codememory import tokens
 from codememory.models import ApiToken, TokenScope
 
@@ -39,23 +38,13 @@ class BearerAuthentication(BaseAuthentication):
         return REALM
 
 
-class MayRead(BasePermission):
-    """The token has the scope `read`."""
+class HasScope(BasePermission):
+    """The token has the scope that the endpoint needs."""
 
-    message = "The token lacks the scope `read`."
-
-    def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002 -- DRF's
-        return isinstance(request.auth, ApiToken) and TokenScope.READ in request.auth.scopes
-
-
-class TokenThrottle(SimpleRateThrottle):
-    """So many requests a minute for each token, counted in this process."""
-
-    rate = "240/min"
-    cache = LocMemCache("api.throttle", {"OPTIONS": {"MAX_ENTRIES": 10_000}})
-
-    def get_cache_key(self, request: Request, view: APIView) -> str | None:  # noqa: ARG002 -- DRF's
-        return f"token-{request.auth.pk}" if isinstance(request.auth, ApiToken) else None
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        wanted = TokenScope(getattr(view, "scope", TokenScope.READ))
+        self.message = str(ScopeMissingError(wanted.value))
+        return isinstance(request.auth, ApiToken) and wanted in request.auth.scopes
 
 
 class BearerVerifier(TokenVerifier):

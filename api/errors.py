@@ -5,15 +5,18 @@ What is absent and what belongs to somebody else give the same answer, byte for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
 from codememory.errors import BadCursorError, CodeMemoryError, UnknownProjectError
+from codememory.run_requests import NotYourRunError, RunEndedError, SourceNotAllowedError
 
 
 class AbsentError(CodeMemoryError):
-    """A project or evidence is not there, or not the caller's: nobody is told which."""
+    """A project, item, run or evidence is not there, or not the caller's: nobody is told which."""
 
 
 class ProjectRequiredError(CodeMemoryError):
@@ -22,6 +25,14 @@ class ProjectRequiredError(CodeMemoryError):
     def __init__(self, slugs: list[str]) -> None:
         super().__init__(f"Name a project: {', '.join(slugs)}.")
         self.slugs = slugs
+
+
+class ScopeMissingError(CodeMemoryError):
+    """The caller's token was made without the scope that the call needs."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"The token lacks the scope `{scope}`.")
+        self.scope = scope
 
 
 class AnswerTooLargeError(CodeMemoryError):
@@ -42,27 +53,37 @@ class Problem:
         return f"{self.code}: {self.detail}{hint}"
 
 
-NOT_FOUND = Problem(404, "NOT_FOUND", "No such project or evidence.")
+NOT_FOUND = Problem(404, "NOT_FOUND", "No such project, item, run or evidence.")
+BAD_CURSOR = Problem(400, "BAD_CURSOR", "The cursor is not one of this question's.")
+ANSWER_TOO_LARGE = Problem(400, "ANSWER_TOO_LARGE", "Ask for less: a smaller limit or budget.")
+NOT_YOUR_RUN = Problem(403, "NOT_YOUR_RUN", "Only the agent that asked for a run cancels it.")
+THROTTLED = Problem(429, "THROTTLED", "The token has asked too often.", retryable=True)
 FAILED = Problem(500, "FAILED", "The request failed; the server's log says why.")
 UNAVAILABLE = Problem(503, "UNAVAILABLE", "The database does not answer.", retryable=True)
 
 
+KNOWN: tuple[tuple[type[BaseException], Callable[[Any], Problem]], ...] = (
+    (AbsentError, lambda _: NOT_FOUND),
+    (UnknownProjectError, lambda _: NOT_FOUND),
+    (BadCursorError, lambda _: BAD_CURSOR),
+    (ProjectRequiredError, lambda e: Problem(400, "PROJECT_REQUIRED", str(e))),
+    (AnswerTooLargeError, lambda _: ANSWER_TOO_LARGE),
+    (ScopeMissingError, lambda e: Problem(403, "PERMISSION_DENIED", str(e))),
+    (SourceNotAllowedError, lambda e: Problem(403, "SOURCE_NOT_ALLOWED", str(e))),
+    (NotYourRunError, lambda _: NOT_YOUR_RUN),
+    (RunEndedError, lambda e: Problem(409, "RUN_ENDED", str(e))),
+    (OperationalError, lambda _: UNAVAILABLE),
+    (InterfaceError, lambda _: UNAVAILABLE),
+)
+
+
 def problem_of(error: BaseException) -> Problem | None:
     """Return what the caller is told of `error`; None where nothing is known of it."""
-    match error:
-        case AbsentError() | UnknownProjectError():
-            return NOT_FOUND
-        case BadCursorError():
-            return Problem(400, "BAD_CURSOR", "The cursor is not one of this question's.")
-        case ProjectRequiredError():
-            return Problem(400, "PROJECT_REQUIRED", str(error))
-        case AnswerTooLargeError():
-            return Problem(400, "ANSWER_TOO_LARGE", "Ask for less: a smaller limit or budget.")
-        case OperationalError() | InterfaceError():
-            return UNAVAILABLE
-        case CodeMemoryError(retryable=True):
-            return Problem(503, "UNAVAILABLE", str(error), retryable=True)
-        case CodeMemoryError():
-            return Problem(500, "FAILED", str(error))
-        case _:
-            return None
+    for kind, told in KNOWN:
+        if isinstance(error, kind):
+            return told(error)
+    if not isinstance(error, CodeMemoryError):
+        return None
+    if error.retryable:
+        return Problem(503, "UNAVAILABLE", str(error), retryable=True)
+    return Problem(500, "FAILED", str(error))

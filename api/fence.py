@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,6 +18,13 @@ PREFACE = (
     "its number."
 )
 Answer = TypeVar("Answer")
+# Shown by their number: what moves the cursor, reverses or hides text, or is no character at all.
+# Joiners and the two emoji styles stay: words of several scripts need them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0d\ufeff\ufff9-\ufffc\ufffe\uffff\U000e0000-\U0010ffff]"
+    "|\r(?!\n)"
+)
 
 
 def fence(text: str) -> str:
@@ -27,8 +35,18 @@ def fence(text: str) -> str:
     return f"{PREFACE}\n<untrusted-data {nonce}>\n{text}\n</untrusted-data {nonce}>"
 
 
+def visible(text: str) -> str:
+    """The text with what would not be seen shown by its number; the rest as it is."""
+    return _UNSEEN.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
+
+
 def compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def visible_json(value: Any) -> str:
+    """The same value, every field on one line and nothing in it unseen: JSON's own escapes."""
+    return _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], compact_json(value))
 
 
 def fit(
@@ -47,11 +65,26 @@ def fit(
         size //= 2
 
 
-def lowered(name: str, asked: int, size: int) -> str | None:
+def lowered_limit(asked: int, size: int) -> str | None:
     """What the caller is told when less was asked for on its behalf."""
+    return _lowered("limit", asked, size)
+
+
+def lowered_budget(asked: int, size: int) -> str | None:
+    return _lowered("budget", asked, size)
+
+
+def _lowered(name: str, asked: int, size: int) -> str | None:
     if size == asked:
         return None
     return f"Lowered {name} from {asked} to {size} to keep the answer small; `next` continues it."
+
+
+def shortened(asked: int, size: int) -> str | None:
+    """The same for an item, whose lists have no continuation."""
+    if size == asked:
+        return None
+    return f"Lists are cut to {size} entries to keep the answer small; `omitted` counts the rest."
 
 
 def cut_text(found: dict[str, Any], size: int) -> dict[str, Any]:

@@ -17,6 +17,10 @@ MAX_PATH = 4_096
 MAX_NAME = 400
 MAX_CURSOR = 2_000
 MAX_NAMES = 50  # paths or symbols of one question
+MAX_INTENT = 40
+DEFAULT_ROWS = 20
+MAX_ROWS = 100
+MAX_ID = 40
 
 
 def storable(text: str) -> str:
@@ -57,8 +61,14 @@ EvidenceId = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=40,
+        max_length=MAX_ID,
         description="From evidence_ids: S12 (a segment), A5.1 or B5.1 (after and before).",
     ),
     Clean,
 ]
+RunId = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_ID, description="From collect_history: R12."),
+    Clean,
+]
+Rows = Annotated[int, Field(ge=1, le=MAX_ROWS)]

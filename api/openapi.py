@@ -16,6 +16,7 @@ from api.serializers import Parameters
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 PROBLEMS = (400, 401, 403, 404, 429, 500, 503)
+BODY_PROBLEMS = (413, 415)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -30,16 +31,24 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 def describe(
     name: str,
+    what: str,
     answer: type[BaseModel],
     parameters: type[Parameters] | None = None,
+    *,
+    body: dict[str, Any] | None = None,
+    status: int = 200,
+    conflict: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
-    """Describe an endpoint: its operation id, its answer, its parameters, and its problems."""
+    """Describe an endpoint: operation id, sentence, answer, parameters, body, and its problems."""
+    problems = [*PROBLEMS, *(BODY_PROBLEMS if body else ()), *((409,) if conflict else ())]
     responses: dict[int | tuple[int, str], Any] = {
-        (status, CONTENT_TYPE): OpenApiResponse(ProblemOutput, TITLES[status])
-        for status in PROBLEMS
+        (number, CONTENT_TYPE): OpenApiResponse(ProblemOutput, TITLES[number])
+        for number in problems
     }
     return extend_schema(
         operation_id=name,
+        description=what,
         parameters=[parameters] if parameters else [],
-        responses={200: answer, **responses},
+        request={"application/json": body} if body else None,
+        responses={status: OpenApiResponse(answer, what), **responses},
     )

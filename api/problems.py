@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import Any
 
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from api.errors import FAILED, NOT_FOUND, Problem, problem_of
+from api.errors import FAILED, NOT_FOUND, THROTTLED, Problem, problem_of
 
 logger = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
@@ -21,6 +22,9 @@ TITLES = {
     404: "Not found",
     405: "Method not allowed",
     406: "Not acceptable",
+    409: "Conflict",
+    413: "Too large",
+    415: "Unsupported media type",
     429: "Too many requests",
     500: "Server error",
     503: "Unavailable",
@@ -40,8 +44,9 @@ def problem_response(error: Exception, _: dict[str, Any]) -> Response:
     return answer
 
 
-def respond(problem: Problem, **more: Any) -> Response:
-    body = {
+def body_of(problem: Problem, **more: Any) -> dict[str, Any]:
+    """The members of RFC 9457, with our fixed `code`."""
+    return {
         "type": "about:blank",
         "title": TITLES.get(problem.status, "Error"),
         "status": problem.status,
@@ -49,10 +54,17 @@ def respond(problem: Problem, **more: Any) -> Response:
         "detail": problem.detail,
         **more,
     }
-    return Response(body, status=problem.status, content_type=CONTENT_TYPE)
+
+
+def respond(problem: Problem, **more: Any) -> Response:
+    return Response(body_of(problem, **more), status=problem.status, content_type=CONTENT_TYPE)
 
 
 def _known_to_drf(error: exceptions.APIException) -> Response:
+    if isinstance(error, exceptions.Throttled):
+        answer = respond(THROTTLED)
+        answer["Retry-After"] = str(math.ceil(getattr(error, "wait", None) or 1))
+        return answer
     status, code = error.status_code, str(error.default_code).upper()
     if isinstance(error, exceptions.ValidationError):
         parameters = Problem(400, "INVALID_PARAMETERS", "Some parameters are not acceptable.")
@@ -60,6 +72,4 @@ def _known_to_drf(error: exceptions.APIException) -> Response:
     answer = respond(Problem(status, code, str(error.detail)))
     if header := getattr(error, "auth_header", None):
         answer["WWW-Authenticate"] = header
-    if wait := getattr(error, "wait", None):
-        answer["Retry-After"] = str(int(wait) + 1)
     return answer

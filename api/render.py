@@ -6,9 +6,19 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from api.fence import TRUST, compact_json, fence
+from api.fence import TRUST, fence, visible, visible_json
 
-__all__ = ["TRUST", "context_head", "evidence_text", "search_head", "with_fence"]
+__all__ = [
+    "TRUST",
+    "context_head",
+    "evidence_text",
+    "project_head",
+    "rows_head",
+    "run_head",
+    "search_head",
+    "status_head",
+    "with_fence",
+]
 
 SECTIONS = (
     "applicable_rules",
@@ -22,11 +32,13 @@ SECTIONS = (
 )
 # What may stand outside of the fence: our own ids, digests and vocabularies.
 _OURS = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
-_STATES = ("kind", "standing", "verdict", "verdict_method")
+_STATES = ("kind", "state", "standing", "type", "modality", "verdict", "verdict_method")
 _REFERENCE = (
     *("source_kind", "side", "availability", "commit", "object_id"),
     *("line_range", "byte_range", "sha256", "truncation"),
 )
+_RUN = ("source", "state", "phase", "done", "total", "gaps")
+UNSEEN = "Characters that would not be seen are shown as \\u{..}; structured_content has them."
 
 
 def search_head(found: dict[str, Any]) -> str:
@@ -49,13 +61,36 @@ def context_head(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def rows_head(found: dict[str, Any]) -> str:
+    rows = found["rows"]
+    return "\n".join([f"{len(rows)} rows.", *(_state_line(row) for row in rows)])
+
+
+def project_head(found: dict[str, Any]) -> str:
+    """The names by which projects are asked for; a name is a folder's, spelt in our letters."""
+    names = [_own(row["project"]) for row in found["projects"]]
+    return f"{len(names)} projects: {', '.join(names)}" if names else "No projects."
+
+
+def status_head(found: dict[str, Any]) -> str:
+    lines = [f"Project {_own(found['project'])}"]
+    for name, source in sorted(found["sources"].items()):
+        read = f"{_own(source['processed'])} of {_own(source['reachable'])}"
+        lines.append(f"  {_own(name)}: {_own(source['state'])}, {read} read")
+    return "\n".join(lines)
+
+
+def run_head(found: dict[str, Any]) -> str:
+    return " ".join([f"Run {_own(found['id'])}", *_pairs(found, _RUN)])
+
+
 def with_fence(head: str, note: str | None, found: dict[str, Any]) -> str:
-    parts = [head, *([note] if note else []), fence(compact_json(found))]
+    parts = [head, *([note] if note else []), fence(visible_json(found))]
     return "\n".join(parts)
 
 
 def evidence_text(shown: dict[str, Any]) -> str:
-    """The states outside, the recorded text verbatim inside."""
+    """The states outside, the recorded text inside: verbatim but for what cannot be seen."""
     head = [f"Evidence {_own(shown.get('id'))}", *_pairs(shown, (*_STATES, *_REFERENCE))]
     text = shown.get("text")
     lines = [" ".join(head)]
@@ -63,8 +98,11 @@ def evidence_text(shown: dict[str, Any]) -> str:
         lines.append("This is what stood there before the change; the verdict is the change's.")
     if shown.get("note"):
         lines.append(str(shown["note"]))
-    lines.append("No text can be shown." if text is None else fence(str(text)))
-    return "\n".join(lines)
+    if text is None:
+        return "\n".join([*lines, "No text can be shown."])
+    seen = visible(str(text))
+    lines += [UNSEEN] if seen != text else []
+    return "\n".join([*lines, fence(seen)])
 
 
 def _state_line(entry: dict[str, Any]) -> str:

@@ -1,16 +1,29 @@
-"""What the REST endpoints accept: bounded parameters, and no unknown ones."""
+"""What the REST endpoints accept: bounded parameters and bodies, and no unknown ones."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
+from django.core.validators import RegexValidator
+from django.http import QueryDict
 from rest_framework import serializers
 
 from api import inputs
+from codememory.models import CandidateState, KnowledgeType, MemoryState, Modality, SourceKind
 
 
 class Parameters(serializers.Serializer[Any]):
     """Query parameters; a misspelt name is an error to correct, not one to ignore."""
+
+    @classmethod
+    def of_query(cls, query: QueryDict) -> Self:
+        """Read a query: a list is a name given several times, everything else is given once."""
+        fields = cls().fields
+        values: dict[str, Any] = {}
+        for name, given in query.lists():
+            is_list = isinstance(fields.get(name), serializers.ListField)
+            values[name] = given if is_list or len(given) > 1 else given[0]
+        return cls(data=values)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         unknown = sorted(set(self.initial_data) - set(self.fields))
@@ -19,32 +32,81 @@ class Parameters(serializers.Serializer[Any]):
         return attrs
 
 
-class SearchParameters(Parameters):
-    q = serializers.CharField(max_length=inputs.MAX_QUESTION)
-    kind = serializers.ListField(
-        child=serializers.ChoiceField(choices=inputs.KINDS), default=list, max_length=4
+def _choices(values: list[str] | tuple[str, ...]) -> serializers.ListField:
+    child = serializers.ChoiceField(choices=list(values))
+    return serializers.ListField(child=child, default=list, max_length=len(values))
+
+
+NO_NUL = RegexValidator(r"^[^\u0000]*$")  # PostgreSQL's text cannot hold it; the schema says so
+
+
+def _text(most: int, **options: Any) -> serializers.CharField:
+    return serializers.CharField(
+        min_length=1, max_length=most, trim_whitespace=False, validators=[NO_NUL], **options
     )
-    path = serializers.CharField(max_length=inputs.MAX_PATH, default=None, trim_whitespace=False)
+
+
+class SearchParameters(Parameters):
+    q = _text(inputs.MAX_QUESTION)
+    kind = _choices(inputs.KINDS)
+    path = _text(inputs.MAX_PATH, default=None)
     limit = serializers.IntegerField(
         min_value=1, max_value=inputs.MAX_LIMIT, default=inputs.DEFAULT_LIMIT
     )
-    cursor = serializers.CharField(max_length=inputs.MAX_CURSOR, default=None)
+    cursor = _text(inputs.MAX_CURSOR, default=None)
 
 
 class ContextParameters(Parameters):
-    task = serializers.CharField(max_length=inputs.MAX_QUESTION)
+    task = _text(inputs.MAX_QUESTION)
     path = serializers.ListField(
-        child=serializers.CharField(max_length=inputs.MAX_PATH, trim_whitespace=False),
-        default=list,
-        max_length=inputs.MAX_NAMES,
+        child=_text(inputs.MAX_PATH), default=list, max_length=inputs.MAX_NAMES
     )
     symbol = serializers.ListField(
-        child=serializers.CharField(max_length=inputs.MAX_NAME),
-        default=list,
-        max_length=inputs.MAX_NAMES,
+        child=_text(inputs.MAX_NAME), default=list, max_length=inputs.MAX_NAMES
     )
-    intent = serializers.CharField(max_length=40, default=None)
+    intent = _text(inputs.MAX_INTENT, default=None)
     budget = serializers.IntegerField(
         min_value=inputs.MIN_BUDGET, max_value=inputs.MAX_BUDGET, default=inputs.DEFAULT_BUDGET
     )
-    cursor = serializers.CharField(max_length=inputs.MAX_CURSOR, default=None)
+    cursor = _text(inputs.MAX_CURSOR, default=None)
+
+
+class RowParameters(Parameters):
+    path = _text(inputs.MAX_PATH, default=None)
+    limit = serializers.IntegerField(
+        min_value=1, max_value=inputs.MAX_ROWS, default=inputs.DEFAULT_ROWS
+    )
+    cursor = _text(inputs.MAX_CURSOR, default=None)
+
+
+class CandidateParameters(RowParameters):
+    state = _choices(CandidateState.values)
+    type = _choices(KnowledgeType.values)
+    modality = _choices(Modality.values)
+
+
+class MemoryParameters(RowParameters):
+    state = _choices(MemoryState.values)
+    type = _choices(KnowledgeType.values)
+    modality = _choices(Modality.values)
+
+
+class RunRequest(Parameters):
+    """The body that asks for runs; without sources, all that the owner allows."""
+
+    sources = _choices(SourceKind.values)
+
+
+# drf-spectacular cannot say that an object has no other members.
+RUN_REQUEST_SCHEMA = {
+    "type": "object",
+    "description": "Without sources, all that the owner allows.",
+    "properties": {
+        "sources": {
+            "type": "array",
+            "items": {"type": "string", "enum": SourceKind.values},
+            "maxItems": len(SourceKind.values),
+        }
+    },
+    "additionalProperties": False,
+}

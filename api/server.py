@@ -6,14 +6,17 @@ import inspect
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, redirect_stdout
+from typing import Any, TypeVar
 
 from django.conf import settings
 from mcp.server import MCPServer
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.settings import AuthSettings
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import AnyHttpUrl
 
 from api.access import Access, TokenAccess
@@ -22,6 +25,7 @@ from api.errors import AbsentError
 from api.tools import Tools
 from codememory.models import TokenScope
 
+T = TypeVar("T")
 NAME = "codememory"
 VERSION = "0.1.0"
 INSTRUCTIONS = (
@@ -33,14 +37,30 @@ INSTRUCTIONS = (
 READ = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-ATTACH = ToolAnnotations(
+# Attaching, and asking for a run: nothing is lost by it, and twice is once.
+ASK = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
+MOST_ERROR = 2_000  # characters: a wrong argument is shown, however long it is
 
 
-def stdio_server(access: Access) -> MCPServer[None]:
+class Server(MCPServer[T]):
+    """Keeps errors short: they repeat what a caller sent, which may be megabytes."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[T, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if len(text := str(error)) <= MOST_ERROR:
+                raise
+            raise type(error)(f"{text[:MOST_ERROR]} …") from error.__cause__
+
+
+def stdio_server(access: Access) -> Server[None]:
     """The server of one process, which answers only its own user."""
-    return MCPServer(
+    return Server(
         NAME,
         version=VERSION,
         instructions=INSTRUCTIONS,
@@ -57,9 +77,9 @@ async def _quiet_stdout(_: MCPServer[None]) -> AsyncIterator[None]:
         yield
 
 
-def http_server() -> MCPServer[object]:
+def http_server() -> Server[object]:
     """The server beside Django; every request carries a token with the scope `read`."""
-    return MCPServer(
+    return Server(
         NAME,
         version=VERSION,
         instructions=INSTRUCTIONS,
@@ -101,8 +121,11 @@ def _tools(caller: Callable[[], Access]) -> list[Tool]:
         tools.engineering_context,
         tools.search_history,
         tools.get_evidence,
+        tools.list_candidates,
+        tools.get_run,
     )
-    return [_tool(function, READ) for function in reading] + [_tool(tools.attach_project, ATTACH)]
+    asking = (tools.attach_project, tools.collect_history)
+    return [_tool(each, READ) for each in reading] + [_tool(each, ASK) for each in asking]
 
 
 def _tool(function: Callable[..., object], annotations: ToolAnnotations) -> Tool:

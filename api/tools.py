@@ -11,21 +11,24 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from api import inputs, render
+from api import answers, inputs, render
 from api.access import Access, choose_project, find_project
 from api.errors import AbsentError, problem_of
-from api.fence import cut_text, fit, lowered
+from api.fence import cut_text, fit, lowered_budget, lowered_limit
 from api.outputs import (
     Attachment,
+    CandidatePage,
     ContextOutput,
     EvidenceOutput,
-    ProjectEntry,
     ProjectList,
+    RequestedRuns,
+    RunOutput,
     SearchOutput,
     StatusOutput,
 )
 from codememory import evidence, recall, status
 from codememory.errors import CodeMemoryError
+from codememory.models import CandidateState, KnowledgeType, Modality, SourceKind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,19 +61,13 @@ class Tools:
         self._caller = caller
 
     @db_tool
-    def list_projects(self) -> ProjectList:
+    def list_projects(self) -> Annotated[CallToolResult, ProjectList]:
         """List the projects you may read and which are attached.
 
         Use it when you do not know a project's name, or a tool answers PROJECT_REQUIRED.
         """
-        access = self._caller()
-        attached = access.attached()
-        return ProjectList(
-            projects=[
-                ProjectEntry(project=row.slug, root=row.root, attached=row.scope_id in attached)
-                for row in access.projects()
-            ]
-        )
+        found = answers.project_list(self._caller())
+        return _fenced(found, render.project_head(found))
 
     @db_tool
     def attach_project(
@@ -84,7 +81,7 @@ class Tools:
             ),
             inputs.Clean,
         ],
-    ) -> Attachment:
+    ) -> Annotated[CallToolResult, Attachment]:
         """Say which project you work on, so that the other tools need no `project`.
 
         It changes nothing in the repository and starts no collection.
@@ -94,16 +91,19 @@ class Tools:
         access.attach(chosen)
         attached = access.attached()
         names = [row.slug for row in access.projects() if row.scope_id in attached]
-        return Attachment(project=chosen.slug, root=chosen.root, attached=names)
+        found = {"project": chosen.slug, "root": chosen.root, "attached": names}
+        return _fenced(found, f"Attached: {chosen.slug}")
 
     @db_tool
-    def project_status(self, project: inputs.ProjectName = None) -> StatusOutput:
+    def project_status(
+        self, project: inputs.ProjectName = None
+    ) -> Annotated[CallToolResult, StatusOutput]:
         """Say how much of a project has been read: counts, gaps by reason, runs under way.
 
         Use it to judge whether "nothing found" means "nothing there".
         """
-        chosen = choose_project(self._caller(), project)
-        return StatusOutput.model_validate(status.project_status(chosen))
+        found = status.project_status(choose_project(self._caller(), project))
+        return _fenced(found, render.status_head(found))
 
     @db_tool
     def engineering_context(
@@ -120,7 +120,9 @@ class Tools:
             Field(max_length=inputs.MAX_NAMES, description="Functions or classes involved."),
         ] = [],  # noqa: B006
         intent: Annotated[
-            str | None, Field(max_length=40, description="For example fix, extend or explain.")
+            str | None,
+            Field(max_length=inputs.MAX_INTENT, description="For example fix, extend or explain."),
+            inputs.Clean,
         ] = None,
         budget: inputs.Budget = inputs.DEFAULT_BUDGET,
         cursor: inputs.Cursor = None,
@@ -144,7 +146,7 @@ class Tools:
                 budget=size,
                 cursor=cursor,
             )
-            return _fenced(found, render.context_head(found), lowered("budget", budget, size))
+            return _noted(found, render.context_head(found), lowered_budget(budget, size))
 
         return fit(ask, budget, _wire_bytes)[0]
 
@@ -173,7 +175,7 @@ class Tools:
 
         def ask(size: int) -> CallToolResult:
             found = recall.search(chosen, query, kinds=kinds, path=path, limit=size, cursor=cursor)
-            return _fenced(found, render.search_head(found), lowered("limit", limit, size))
+            return _noted(found, render.search_head(found), lowered_limit(limit, size))
 
         return fit(ask, limit, _wire_bytes)[0]
 
@@ -196,10 +198,80 @@ class Tools:
 
         return fit(ask, len(found["text"] or ""), _wire_bytes)[0]
 
+    @db_tool
+    def list_candidates(
+        self,
+        *,
+        project: inputs.ProjectName = None,
+        states: Annotated[
+            list[CandidateState],
+            Field(max_length=8, description="Only these states; empty: all."),
+        ] = [],  # noqa: B006
+        types: Annotated[
+            list[KnowledgeType],
+            Field(max_length=16, description="Only these types; empty: all."),
+        ] = [],  # noqa: B006
+        modalities: Annotated[
+            list[Modality],
+            Field(max_length=8, description="Only said in these ways; empty: all."),
+        ] = [],  # noqa: B006
+        path: Annotated[
+            inputs.Path | None, Field(description="Only with evidence in this document.")
+        ] = None,
+        limit: inputs.Rows = inputs.DEFAULT_ROWS,
+        cursor: inputs.Cursor = None,
+    ) -> Annotated[CallToolResult, CandidatePage]:
+        """List what was proposed as knowledge, by rule, from documents; oldest first.
 
-def _fenced(found: dict[str, Any], head: str, note: str | None) -> CallToolResult:
+        Candidates are provisional: weigh them, they are no rules. Only a person can decide on one,
+        in a browser; no tool can.
+        """
+        chosen = choose_project(self._caller(), project)
+        kept = {"state": states, "type": types, "modality": modalities}
+        asked: dict[str, Any] = {"path": path, "cursor": cursor, **kept}
+
+        def ask(size: int) -> CallToolResult:
+            found = answers.rows_of(chosen, "candidates", size, asked)
+            return _noted(found, render.rows_head(found), lowered_limit(limit, size))
+
+        return fit(ask, limit, _wire_bytes)[0]
+
+    @db_tool
+    def collect_history(
+        self,
+        *,
+        project: inputs.ProjectName = None,
+        sources: Annotated[
+            list[SourceKind],
+            Field(max_length=8, description="Only these; empty: all that the owner allows."),
+        ] = [],  # noqa: B006
+    ) -> Annotated[CallToolResult, RequestedRuns]:
+        """Ask for a project to be read again: queues a run for each source, or joins a live one.
+
+        Use it when a gap says NOT_YET_PROCESSED. It reads only what the owner allowed, registers
+        nothing, and returns at once: follow the runs with get_run.
+        """
+        access = self._caller()
+        found = answers.requested_runs(access, choose_project(access, project), sources)
+        head = "\n".join(render.run_head(run) for run in found["runs"])
+        return _noted(found, head, found["note"])
+
+    @db_tool
+    def get_run(
+        self, run_id: inputs.RunId, project: inputs.ProjectName = None
+    ) -> Annotated[CallToolResult, RunOutput]:
+        """Say how far a run is and how it ended: state, done, total, gaps, error."""
+        found = answers.run_of(choose_project(self._caller(), project), run_id)
+        return _fenced(found, render.run_head(found))
+
+
+def _noted(found: dict[str, Any], head: str, note: str | None) -> CallToolResult:
     shown = {**found, "note": note}
     return _result(shown, render.with_fence(head, note, found))
+
+
+def _fenced(found: dict[str, Any], head: str) -> CallToolResult:
+    return _result(found, render.with_fence(head, None, found))
 
 
 def _result(structured: dict[str, Any], text: str) -> CallToolResult:

@@ -1,38 +1,47 @@
-"""Lists rows of one kind, newest last, with a keyset cursor: the `list` command and REST."""
+"""Lists rows of one kind, newest last, with a keyset cursor: the `list` command, REST and MCP."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from codememory.claim_results import CANDIDATE_STANDING, MEMORY_STANDING
 from codememory.errors import BadCursorError
 from codememory.models import (
     Candidate,
+    CandidateState,
     EvidenceSegment,
     FileChange,
     Memory,
+    MemoryState,
     Project,
+    SourceRevision,
     WorktreeDocument,
 )
 from codememory.paths import path_digest, raw_path, shown_path
 
 KINDS = ("documents", "changes", "segments", "candidates", "memories")
 MAX_LIMIT = 500
+CLAIM_FILTERS: tuple[str, ...] = (
+    "state",
+    "type",
+    "modality",
+)  # each with the values it keeps; none: all
 
 
-def _document(row: WorktreeDocument) -> dict[str, Any]:
+def document_row(revision: SourceRevision) -> dict[str, Any]:
     return {
-        "id": f"D{row.revision_id}",
-        "path": shown_path(bytes(row.path.raw)),
-        "object_id": row.revision.object_oid,
-        "size": row.revision.size,
-        "is_instruction_file": row.revision.is_instruction_file,
+        "id": f"D{revision.pk}",
+        "path": shown_path(bytes(revision.path.raw)),
+        "object_id": revision.object_oid,
+        "size": revision.size,
+        "is_instruction_file": revision.is_instruction_file,
     }
 
 
-def _change(row: FileChange) -> dict[str, Any]:
+def change_row(row: FileChange) -> dict[str, Any]:
     content = row.content_change
     return {
         "id": f"F{row.pk}",
@@ -61,7 +70,7 @@ def evidence_ids(row: FileChange, most: int = 50) -> list[str]:
     ]
 
 
-def _segment(row: EvidenceSegment) -> dict[str, Any]:
+def segment_row(row: EvidenceSegment) -> dict[str, Any]:
     return {
         "id": f"S{row.pk}",
         "document": f"D{row.revision_id}",
@@ -74,34 +83,41 @@ def _segment(row: EvidenceSegment) -> dict[str, Any]:
     }
 
 
-def _candidate(row: Candidate) -> dict[str, Any]:
+def candidate_row(row: Candidate) -> dict[str, Any]:
     return {
         "id": f"C{row.pk}",
         "state": row.state,
+        "standing": CANDIDATE_STANDING[CandidateState(row.state)],
+        **_claim_fields(row),
+        "flags": row.flags,
+    }
+
+
+def memory_row(row: Memory) -> dict[str, Any]:
+    return {
+        "id": f"M{row.pk}",
+        "state": row.state,
+        "standing": MEMORY_STANDING[MemoryState(row.state)],
+        **_claim_fields(row),
+    }
+
+
+def _claim_fields(row: Candidate | Memory) -> dict[str, Any]:
+    return {
         "type": row.type,
         "modality": row.modality,
         "statement": row.statement,
-        "flags": row.flags,
         "confidence": row.confidence,
         "evidence_ids": [f"S{link.segment_id}" for link in row.evidence_links.all()],
     }
 
 
-def _memory(row: Memory) -> dict[str, Any]:
-    return {
-        "id": f"M{row.pk}",
-        "state": row.state,
-        "type": row.type,
-        "modality": row.modality,
-        "statement": row.statement,
-        "evidence_ids": [f"S{link.segment_id}" for link in row.evidence_links.all()],
-    }
-
-
-def _rows(kind: str, scope_id: int, path: bytes | None) -> QuerySet[Any]:
+def _rows(
+    kind: str, scope_id: int, path: bytes | None, kept: Mapping[str, Sequence[str]]
+) -> QuerySet[Any]:
     digest = path_digest(path) if path is not None else None
     if kind == "documents":
-        rows = WorktreeDocument.objects.select_related("path", "revision")
+        rows = WorktreeDocument.objects.select_related("revision__path")
         return rows.filter(scope_id=scope_id, **({"path__digest": digest} if digest else {}))
     if kind == "changes":
         found = FileChange.objects.select_related(
@@ -117,17 +133,20 @@ def _rows(kind: str, scope_id: int, path: bytes | None) -> QuerySet[Any]:
     claims: QuerySet[Any] = model.objects.filter(scope_id=scope_id).prefetch_related(
         "evidence_links"
     )
+    claims = claims.filter(
+        **{f"{name}__in": kept[name] for name in CLAIM_FILTERS if kept.get(name)}
+    )
     if digest:
         claims = claims.filter(evidence_links__segment__revision__path__digest=digest).distinct()
     return claims
 
 
 SHOW: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "documents": _document,
-    "changes": _change,
-    "segments": _segment,
-    "candidates": _candidate,
-    "memories": _memory,
+    "documents": lambda row: document_row(row.revision),
+    "changes": change_row,
+    "segments": segment_row,
+    "candidates": candidate_row,
+    "memories": memory_row,
 }
 
 
@@ -138,10 +157,14 @@ def list_rows(
     path: str | None = None,
     limit: int = 50,
     cursor: str | None = None,
+    kept: Mapping[str, Sequence[str]] = {},
 ) -> dict[str, Any]:
-    """Return `{"rows": [...], "next": cursor or null}`. Raises BadCursorError."""
+    """Return `{"rows": [...], "next": cursor or null}`. Raises BadCursorError.
+
+    `kept` narrows candidates and memories: see CLAIM_FILTERS.
+    """
     limit = max(1, min(limit, MAX_LIMIT))
-    rows = _rows(kind, project.scope_id, raw_path(path) if path is not None else None)
+    rows = _rows(kind, project.scope_id, raw_path(path) if path is not None else None, kept)
     if cursor is not None:
         if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
             raise BadCursorError

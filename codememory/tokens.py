@@ -92,6 +92,16 @@ def is_live(token_id: int) -> bool:
     return _live().filter(pk=token_id).exists()
 
 
+def has_scope(token_id: int, scope: TokenScope) -> bool:
+    """Tell whether the token is live and was made for this scope."""
+    return _live().filter(pk=token_id, scopes__contains=[scope.value]).exists()
+
+
+def actor_of(token_id: int) -> Actor:
+    """The agent that the token was made for."""
+    return Actor.objects.get(tokens__pk=token_id)
+
+
 def readable_projects(token_id: int) -> QuerySet[Project]:
     """The projects that the token may read."""
     scopes = TokenProject.objects.filter(token_id=token_id).values("scope_id")

@@ -11,5 +11,6 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
     path("api/v1/", include("api.urls")),
+    path("api/schema/", include("api.schema_urls")),
     path("", include("review.urls")),
 ]

@@ -39,6 +39,17 @@ SIGNATURES: dict[str, dict[str, Any]] = {
         "cursor": None,
     },
     "get_evidence": {"evidence_id": REQUIRED, "project": None},
+    "list_candidates": {
+        "project": None,
+        "states": [],
+        "types": [],
+        "modalities": [],
+        "path": None,
+        "limit": 20,
+        "cursor": None,
+    },
+    "collect_history": {"project": None, "sources": []},
+    "get_run": {"run_id": REQUIRED, "project": None},
 }
 SEARCH = {"results", "gaps", "next"}
 RESULT = {
@@ -54,6 +65,10 @@ SOURCE = {"state", "head", "reachable", "processed", "gaps"}
 TOTALS = {
     *("revisions", "segments", "commits", "file_changes", "logical_changes"),
     *("observations", "candidates", "memories"),
+}
+RUN = {
+    *("id", "project", "source", "state", "phase", "done", "total", "gaps", "head", "error"),
+    *("is_cancel_requested", "created_at", "started_at", "ended_at"),
 }
 RUNS = {"queued", "running", "failed", "poisoned"}
 REFERENCE = {
@@ -132,10 +147,13 @@ def test_the_signatures_of_the_tools_are_kept() -> None:
     [
         ("search_history", SEARCH | {"note", "trust"}),
         ("engineering_context", CONTEXT | {"note", "trust"}),
-        ("project_status", STATUS),
+        ("project_status", STATUS | {"trust"}),
         ("get_evidence", {"id", "text", "note", "trust"}),
-        ("list_projects", {"projects"}),
-        ("attach_project", {"project", "root", "attached"}),
+        ("list_projects", {"projects", "trust"}),
+        ("attach_project", {"project", "root", "attached", "trust"}),
+        ("list_candidates", {"rows", "next", "note", "trust"}),
+        ("collect_history", {"runs", "is_worked_on", "note"}),
+        ("get_run", RUN),
     ],
 )
 def test_the_answers_of_the_tools_are_kept(tool: str, promised: set[str]) -> None:

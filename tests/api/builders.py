@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codememory.listing import list_rows
-from codememory.models import Project
+from codememory.listing import KINDS, list_rows
+from codememory.models import LogicalChange, Project, Run
 from tests.repos import RepoBuilder
 
 DOCUMENT = "# Decisions\n\n## Cache\n\nThe {} cache must be invalidated on every write.\n"
@@ -30,4 +30,15 @@ def evidence_ids(project: Project) -> list[str]:
     for change in list_rows(project, "changes")["rows"]:
         ids += change["evidence_ids"]
         ids += [f"B{each[1:]}" for each in change["evidence_ids"]]
+    return ids
+
+
+def ids_of(project: Project) -> list[str]:
+    """The id of everything the project has: what is listed, its evidence and its runs."""
+    ids = evidence_ids(project)
+    for kind in KINDS:
+        ids += [row["id"] for row in list_rows(project, kind, limit=500)["rows"]]
+    changes = LogicalChange.objects.filter(scope_id=project.scope_id)
+    ids += [f"L{pk}" for pk in changes.values_list("pk", flat=True)]
+    ids += [f"R{pk}" for pk in Run.objects.filter(scope=project.scope).values_list("pk", flat=True)]
     return ids

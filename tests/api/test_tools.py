@@ -42,9 +42,9 @@ def test_only_readable_projects_are_listed(
     server: MCPServer[None], alice: Project, bob: Project, mode: str
 ) -> None:
     result = in_memory(server, calling("list_projects"), mode)
-    assert result.structured_content == {
-        "projects": [{"project": "alpha", "root": alice.root, "attached": False}]
-    }
+    assert result.structured_content is not None
+    [listed] = result.structured_content["projects"]
+    assert listed == {"project": "alpha", "root": alice.root, "attached": False}
 
 
 @of_database
@@ -184,7 +184,9 @@ def test_every_tool_says_what_it_does_to_the_world() -> None:
 
     for tool in in_memory(stdio_server(ProcessAccess(None)), session):
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is (tool.name != "attach_project")
+        is_asking = tool.name in {"attach_project", "collect_history"}
+        assert tool.annotations.read_only_hint is not is_asking
+        assert tool.annotations.destructive_hint is False
         assert tool.annotations.open_world_hint is False
         assert tool.output_schema is not None
         assert tool.input_schema["additionalProperties"] is False

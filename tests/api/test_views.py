@@ -4,13 +4,12 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import BaseCache
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
 from api import fence
-from api.auth import TokenThrottle
 from api.fence import MAX_ANSWER_BYTES
+from api.throttle import COUNTER
 from codememory import tokens
 from codememory.models import ApiToken, EvidenceSegment, Project
 from tests.api.builders import evidence_ids
@@ -20,8 +19,7 @@ PAGES = ["status", "search?q=cache", "context?task=cache"]
 
 @pytest.fixture(autouse=True)
 def no_requests_counted_yet() -> None:
-    cache: BaseCache = TokenThrottle.cache
-    cache.clear()
+    COUNTER.clear()
 
 
 def page(project: Project, ending: str) -> str:
@@ -163,7 +161,7 @@ def test_json_is_answered_whatever_is_asked_for(rest: APIClient, alice: Project)
 def test_a_busy_token_has_to_wait(
     rest: APIClient, alice: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TokenThrottle, "rate", "3/min")
+    monkeypatch.setattr(COUNTER, "most", 3)
     answers = [rest.get("/api/v1/projects") for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert int(answers[-1]["Retry-After"]) > 0
@@ -185,5 +183,5 @@ def test_a_large_page_is_asked_for_smaller_and_says_so(
     monkeypatch.setattr(fence, "MAX_ANSWER_BYTES", 1_500)
     response = rest.get(page(alice, "search?q=session+cache&limit=50"))
     assert response.status_code == 200
-    assert response["CodeMemory-Note"].startswith("Lowered limit from 50 to ")
+    assert response.json()["note"].startswith("Lowered limit from 50 to ")
     assert response.json()["next"]
