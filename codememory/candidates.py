@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+from django.db.models import F
 
 from codememory.bulk import insert_rows, text_array
 from codememory.models import Candidate, CandidateState, EvidenceLink, Layer
+from collectors.replaced import sentence_key
 from collectors.statements import EXTRACTOR_REVISION
 from collectors.values import Statement
 
@@ -32,21 +35,36 @@ def statement_digest(text: str) -> bytes:
 
 
 def shown_digest(candidate: Candidate) -> bytes:
-    """SHA-256 over the statement, its type and modality, and the digests of its evidence."""
+    """SHA-256 over the statement, its type and modality, and the digests of all its evidence."""
     digest = hashlib.sha256()
     for part in (candidate.statement, candidate.type, candidate.modality):
         digest.update(f"{len(part)}:{part}".encode())
     links = candidate.evidence_links.order_by("byte_start", "segment_id")
     for sha256, start in links.values_list("segment__sha256", "byte_start"):
         digest.update(bytes(sha256) + str(start).encode())
+    if candidate.replaces is not None:
+        digest.update(b"replaces" + bytes(candidate.replaces.sha256))
     return digest.digest()
 
 
-def propose(scope_id: int, found: Sequence[tuple[Statement, int]]) -> dict[int, Statement]:
+def set_replaced(scope_id: int, candidate_id: int, segment_id: int, commit_oid: str) -> int:
+    """Say what a pending candidate's statement took the place of, once; returns 1 if it was news.
+
+    A reviewer who has the candidate open is told that it changed.
+    """
+    return Candidate.objects.filter(
+        scope_id=scope_id, pk=candidate_id, state=CandidateState.PENDING, replaces=None
+    ).update(replaces=segment_id, replaced_in_commit=commit_oid, version=F("version") + 1)
+
+
+def propose(
+    scope_id: int, found: Sequence[tuple[Statement, int]], earlier: Collection[int] = ()
+) -> dict[int, Statement]:
     """Store statements with the segment that each stands in; returns the new candidates.
 
     A statement that some candidate already makes only adds its evidence while that one is
-    PENDING: what a person decided on keeps the evidence they saw.
+    PENDING: what a person decided on keeps the evidence they saw. `earlier` are the keys of
+    sentences that stood in the documents before: moved text is nothing new.
     """
     by_digest = {statement_digest(statement.text): statement for statement, _ in found}
     rows = [
@@ -66,6 +84,7 @@ def propose(scope_id: int, found: Sequence[tuple[Statement, int]]) -> dict[int, 
             1,
         )
         for digest, statement in by_digest.items()
+        if sentence_key(statement.text) not in earlier
     ]
     names = [
         "scope", "type", "modality", "statement", "statement_digest", "subject", "layer", "state",

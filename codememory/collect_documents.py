@@ -1,96 +1,174 @@
-"""Collects the tracked Markdown of a worktree's HEAD in fenced batches of documents."""
+"""Collects the tracked Markdown of a worktree's HEAD, then its history, in fenced batches.
+
+The history of documents is read from the stored file changes: a run whose project has a live run of
+its Git history waits for it. A later run reads what an earlier one could not.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+
+from django.db import transaction
+from django.db.models.functions import Now
 
 from codememory import runs
 from codememory.collect_history import add_metrics, scratch_folder
+from codememory.document_history import history_batches
+from codememory.document_replacements import replacement_batches
+from codememory.document_versions import count_changes, document_paths
 from codememory.errors import RefusedProjectError, SourceUnreadableError
 from codememory.ingest_documents import (
     DOCUMENT_REVISION,
     FoundDocument,
+    forget_gaps,
     remove_missing,
     store_documents,
 )
 from codememory.ingest_history import store_gaps
-from codememory.models import Run, RunState, SourceKind, WorktreeDocument
+from codememory.models import (
+    LIVE_STATES,
+    RefSnapshot,
+    Run,
+    RunState,
+    SectionChange,
+    SourceKind,
+    WorktreeDocument,
+)
 from codememory.policies import read_policy
 from codememory.projects import open_root
 from codememory.runs import Claim
 from collectors.documents import is_document, is_other_text, read_document
 from collectors.git import ObjectReader, Shadow, TreeEntry
+from collectors.ignoring import Ignores, read_ignores
 from collectors.policy import Policy
+from collectors.replaced import sentence_keys
+from collectors.sections import SECTIONS_REVISION
 from collectors.statements import EXTRACTOR_REVISION, find_statements
 from collectors.values import Gap, GapReason, PathClass
 
 BATCH_DOCUMENTS = 25
+MAX_EARLIER = 500  # documents that a new HEAD changed, whose text before is looked up
 LINK_MODE = 0o120000
 RULES = [DOCUMENT_REVISION, EXTRACTOR_REVISION]  # a change of either reads documents again
+# While nobody works on the history that a run waits for, it looks so often and goes on without.
+WAIT, MAX_WAITS = timedelta(seconds=0.5), 20
+
+
+@dataclass(slots=True)
+class _Source:
+    """What a slice reads: the sorted tree of HEAD, and the policy with its ignore file."""
+
+    reader: ObjectReader
+    algorithm: str
+    policy: Policy
+    ignores: Ignores
+    eligible: list[TreeEntry]
+    gaps: list[Gap]
 
 
 def document_batches(claim: Claim) -> Iterator[None]:
-    """Yield after each committed batch; end when the run is done."""
+    """Yield after each committed batch; end when the run is done or waits."""
     run = Run.objects.select_related("worktree").get(pk=claim.run_id)
+    if run.cursor.get("phase") == "history" and _waits(claim, run):
+        return
     policy = read_policy(run.scope_id, run.policy_generation)
     try:
         repository = open_root(Path(run.worktree.root))
     except RefusedProjectError as error:
         raise SourceUnreadableError(error.reason, error.hint) from error
     with Shadow(repository, scratch_folder()) as shadow, shadow.objects() as reader:
-        if "position" not in run.cursor and not _begin(claim, run, shadow):
+        if "phase" not in run.cursor and not _begin(claim, run, shadow):
             return
-        assert run.head_oid is not None
-        eligible, gaps = sort_tree(shadow.tree(run.head_oid), policy)
-        yield from _batches(claim, run, repository.object_format, reader, policy, eligible)
-        with runs.fenced(claim) as row:
-            store_gaps_of_tree(row, gaps)
-            removed = remove_missing(row, {entry.path for entry in eligible})
-            row.metrics = add_metrics(row.metrics, {"documents_removed": removed})
-            row.phase = "done"
-            runs.finish_run(row)
+        source = _open_source(run, shadow, reader, policy, repository.object_format)
+        if run.cursor["phase"] == "documents":
+            yield from _head_batches(claim, run, shadow, source)
+            _end_head(claim, run, source)
+            yield
+            if _waits(claim, run):
+                return
+        _begin_history(claim, run, source)
+        yield from history_batches(claim, run, reader, source.policy, source.algorithm)
+        yield from replacement_batches(claim, run, reader, source.policy)
+        _finish(claim, run)
+
+
+def _open_source(
+    run: Run, shadow: Shadow, reader: ObjectReader, policy: Policy, algorithm: str
+) -> _Source:
+    tree = list(shadow.tree(str(run.head_oid)))
+    ignores = read_ignores(tree, reader)
+    policy = ignores.applied_to(policy)
+    eligible, gaps = sort_tree(tree, policy)
+    if ignores.gap is not None:
+        gaps.append(ignores.gap)
+    return _Source(reader, algorithm, policy, ignores, eligible, gaps)
 
 
 def _begin(claim: Claim, run: Run, shadow: Shadow) -> bool:
-    """Capture HEAD; False: it has none, or it was collected already, and the run is done."""
+    """Capture HEAD; False: there is none, and the run is done."""
     head = shadow.head()
-    same = Run.objects.filter(
-        scope_id=run.scope_id,
-        worktree_id=run.worktree_id,
-        source=SourceKind.DOCUMENTS,
-        state=RunState.DONE,
-        policy_generation=run.policy_generation,
-    ).order_by("-pk")
-    before = same.first()
-    is_done = before is not None and before.head_oid == head.oid and _has_same_rules(before)
+    before = (
+        Run.objects.filter(
+            scope_id=run.scope_id,
+            worktree_id=run.worktree_id,
+            source=SourceKind.DOCUMENTS,
+            state=RunState.DONE,
+            policy_generation=run.policy_generation,
+        )
+        .order_by("-pk")
+        .first()
+    )
+    # Under other rules every document is read again.
+    keep = before is not None and before.cursor.get("rules") == RULES
+    is_read = keep and before is not None and before.head_oid == head.oid
     with runs.fenced(claim) as row:
         row.head_oid, row.branch_label = head.oid, head.branch
+        row.phase = "history" if is_read else "documents"
         row.cursor = {
+            "phase": row.phase,
             "position": 0,
             "rules": RULES,
-            # Under other rules every document is read again.
-            "keep": before is not None and _has_same_rules(before),
+            "keep": keep,
+            "earlier_head": before.head_oid if keep and before is not None else None,
         }
-        row.phase = "documents"
-        if head.oid is None or is_done:
-            row.total = row.done = 0
+        row.total = row.done = 0
+        if head.oid is None:
             row.phase = "done"
-            if head.oid is None:
-                gap = Gap(GapReason.UNBORN_HEAD)
-                store_gaps(run.scope_id, run.pk, SourceKind.DOCUMENTS, [gap], {})
+            store_gaps(run.scope_id, run.pk, SourceKind.DOCUMENTS, [Gap(GapReason.UNBORN_HEAD)], {})
             runs.finish_run(row)
-            return False
     run.head_oid, run.branch_label, run.cursor = row.head_oid, row.branch_label, row.cursor
+    return head.oid is not None
+
+
+def _waits(claim: Claim, run: Run) -> bool:
+    """Give the run back to the queue while the history it needs is being read."""
+    history = Run.objects.filter(
+        scope_id=run.scope_id,
+        worktree_id=run.worktree_id,
+        source=SourceKind.GIT,
+        state__in=LIVE_STATES,
+    ).first()
+    if history is None:
+        return False
+    fence, times = run.cursor.get("waited", (0, 0))
+    others = Run.objects.filter(state=RunState.RUNNING).exclude(pk=run.pk)
+    times = 0 if history.fence != fence or others.exists() else times + 1
+    if times > MAX_WAITS:
+        return False
+    with runs.fenced(claim) as row:
+        row.cursor = {**row.cursor, "waited": (history.fence, times)}
+        row.phase = "waiting for history"
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk, fence=claim.fence).update(not_before=Now() + WAIT)
+        runs.yield_run(claim)
     return True
 
 
-def _has_same_rules(run: Run) -> bool:
-    return bool(run.cursor.get("rules") == RULES)
-
-
-def sort_tree(entries: Iterator[TreeEntry], policy: Policy) -> tuple[list[TreeEntry], list[Gap]]:
+def sort_tree(entries: Iterable[TreeEntry], policy: Policy) -> tuple[list[TreeEntry], list[Gap]]:
     """Tell eligible documents from what is known but not read, with the reason of each."""
     eligible, gaps = [], []
     for entry in entries:
@@ -110,37 +188,23 @@ def sort_tree(entries: Iterator[TreeEntry], policy: Policy) -> tuple[list[TreeEn
     return eligible, gaps
 
 
-def store_gaps_of_tree(run: Run, gaps: Sequence[Gap]) -> None:
-    """Write the gaps of the whole tree."""
-    store_documents(run, "sha1", [], gaps)
-
-
-def _batches(
-    claim: Claim,
-    run: Run,
-    algorithm: str,
-    reader: ObjectReader,
-    policy: Policy,
-    eligible: Sequence[TreeEntry],
-) -> Iterator[None]:
-    current = dict(
-        WorktreeDocument.objects.filter(
-            scope_id=run.scope_id, worktree_id=run.worktree_id
-        ).values_list("path__raw", "revision__object_oid")
-    )
-    stored = {bytes(raw): oid for raw, oid in current.items()} if run.cursor["keep"] else {}
+def _head_batches(claim: Claim, run: Run, shadow: Shadow, source: _Source) -> Iterator[None]:
+    current = WorktreeDocument.objects.filter(scope_id=run.scope_id, worktree_id=run.worktree_id)
+    oids = current.values_list("path__raw", "revision__object_oid")
+    stored = {bytes(raw): oid for raw, oid in oids} if run.cursor["keep"] else {}
+    earlier = _earlier_keys(run, shadow, source)
     position = int(run.cursor["position"])
-    while position < len(eligible):
-        batch = eligible[position : position + BATCH_DOCUMENTS]
+    while position < len(source.eligible):
+        batch = source.eligible[position : position + BATCH_DOCUMENTS]
         started = time.monotonic()
         changed = [entry for entry in batch if stored.get(entry.path) != entry.oid]
-        found, gaps = _read(changed, reader, policy)
+        found, gaps = _read(changed, source)
         read_at = time.monotonic()
         with runs.fenced(claim) as row:
             position += len(batch)
             row.cursor = {**row.cursor, "position": position}
-            row.done, row.total = position, len(eligible)
-            counts = store_documents(row, algorithm, found, gaps)
+            row.done, row.total = position, len(source.eligible)
+            counts = store_documents(row, source.algorithm, found, gaps, earlier)
             measured = {
                 "bytes_read": sum(f.document.size for f in found),
                 "documents_unchanged": len(batch) - len(changed),
@@ -151,15 +215,84 @@ def _batches(
         yield
 
 
-def _read(
-    entries: Sequence[TreeEntry], reader: ObjectReader, policy: Policy
-) -> tuple[list[FoundDocument], list[Gap]]:
+def _earlier_keys(run: Run, shadow: Shadow, source: _Source) -> set[int]:
+    """The sentences of what the last collected HEAD had and this one has no more as it was.
+
+    Read from Git and not from our rows, so that an interrupted run finds the same again.
+    """
+    head = run.cursor["earlier_head"]
+    if head is None or source.reader.sizes([head])[head] is None:
+        return set()
+    tree = list(shadow.tree(head))
+    policy = read_ignores(tree, source.reader).applied_to(
+        read_policy(run.scope_id, run.policy_generation)
+    )
+    oids = {entry.path: entry.oid for entry in source.eligible}
+    eligible, _ = sort_tree(tree, policy)
+    gone = [entry for entry in eligible if oids.get(entry.path) != entry.oid]
+    found: set[int] = set()
+    for entry in gone[:MAX_EARLIER]:
+        content = source.reader.read(entry.oid, "blob", policy.max_blob_bytes)
+        if not isinstance(content, Gap):
+            found |= sentence_keys(read_document(entry.path, entry.oid, content, policy))
+    return found
+
+
+def _read(entries: Sequence[TreeEntry], source: _Source) -> tuple[list[FoundDocument], list[Gap]]:
     found, gaps = [], []
     for entry in entries:
-        content = reader.read(entry.oid, "blob", policy.max_blob_bytes)
+        content = source.reader.read(entry.oid, "blob", source.policy.max_blob_bytes)
         if isinstance(content, Gap):
             gaps.append(Gap(content.reason, entry.path, entry.oid, detail=content.detail))
             continue
-        document = read_document(entry.path, entry.oid, content, policy)
+        document = read_document(entry.path, entry.oid, content, source.policy)
         found.append(FoundDocument(document, find_statements(document)))
     return found, gaps
+
+
+def _end_head(claim: Claim, run: Run, source: _Source) -> None:
+    with runs.fenced(claim) as row:
+        store_documents(row, source.algorithm, [], source.gaps)
+        oids = {entry.path: entry.oid for entry in source.eligible}
+        removed = remove_missing(row, oids)
+        forget_gaps(row, oids, source.gaps)
+        row.metrics = add_metrics(row.metrics, {"documents_removed": removed})
+        row.cursor = {**row.cursor, "phase": "history"}
+        row.phase = "history"
+    run.cursor = row.cursor
+
+
+def _begin_history(claim: Claim, run: Run, source: _Source) -> None:
+    """Go on where the last run of the project ended; under other rules from the start."""
+    if "history" in run.cursor:
+        return
+    rules = [run.policy_generation, *RULES, SECTIONS_REVISION, source.ignores.oid]
+    last = (
+        Run.objects.filter(
+            scope_id=run.scope_id, source=SourceKind.DOCUMENTS, cursor__has_key="history"
+        )
+        .order_by("-pk")
+        .first()
+    )
+    is_same = last is not None and last.cursor["history"]["rules"] == rules
+    after = last.cursor["history"]["after"] if last is not None and is_same else 0
+    paths = document_paths(run.scope_id, source.policy)
+    with runs.fenced(claim) as row:
+        if not is_same:
+            SectionChange.objects.filter(scope_id=run.scope_id).delete()
+        row.cursor = {**row.cursor, "history": {"after": after, "rules": rules}}
+        row.total = row.done + count_changes(run.scope_id, paths, after)
+        row.phase = "history"
+    run.cursor = row.cursor
+
+
+def _finish(claim: Claim, run: Run) -> None:
+    """End the run, and keep whether all of HEAD's history was there to be read."""
+    snapshot = RefSnapshot.objects.filter(
+        scope_id=run.scope_id, worktree_id=run.worktree_id, head_oid=run.head_oid
+    )
+    with runs.fenced(claim) as row:
+        history = {**row.cursor["history"], "is_whole": snapshot.exists()}
+        row.cursor = {**row.cursor, "history": history}
+        row.phase = "done"
+        runs.finish_run(row)

@@ -128,14 +128,18 @@ def git_coverage(checkout: Checkout) -> dict[str, Any]:
 
 
 def document_coverage(checkout: Checkout) -> dict[str, Any]:
-    """Return the same for the documents of HEAD: eligible and stored ones."""
+    """Return the same for the documents of HEAD: eligible and stored ones.
+
+    PARTIAL: HEAD's documents are stored, but their history was not collected when they were read.
+    """
     run = _last_run(checkout, SourceKind.DOCUMENTS)
     stored = WorktreeDocument.objects.filter(
         scope_id=checkout.scope_id, worktree_id=checkout.worktree.pk
     ).count()
     is_current = run is not None and run.head_oid == checkout.head.oid
+    is_whole = run is not None and run.cursor.get("history", {}).get("is_whole", False)
     return {
-        "state": _state(checkout, run, is_current=is_current, is_partial=False),
+        "state": _state(checkout, run, is_current=is_current, is_partial=not is_whole),
         "head": run.head_oid if run else None,
         "reachable": checkout.document_count(),
         "processed": stored,

@@ -16,6 +16,8 @@ from codememory.models.evidence import (
     DocumentSection,
     EvidenceSegment,
     Path,
+    SectionChange,
+    SectionChangeKind,
     SourceRevision,
     WorktreeDocument,
 )
@@ -92,6 +94,8 @@ __all__ = [
     "SearchEntry",
     "SearchTerm",
     "SearchTotal",
+    "SectionChange",
+    "SectionChangeKind",
     "SignInLink",
     "SourceKind",
     "SourceRevision",

@@ -15,6 +15,14 @@ class Availability(models.TextChoices):
     SOURCE_UNAVAILABLE = "SOURCE_UNAVAILABLE"
 
 
+class SectionChangeKind(models.TextChoices):
+    ADDED = "ADDED"
+    CHANGED = "CHANGED"
+    MOVED = "MOVED"
+    REMOVED = "REMOVED"
+    RENAMED_HEADING = "RENAMED_HEADING"
+
+
 class Path(OwnedModel):
     """Derived. A distinct path of a project, as the bytes that Git gives."""
 
@@ -122,6 +130,53 @@ class DocumentSection(OwnedModel):
 
     def __str__(self) -> str:
         return " > ".join(self.heading_path)
+
+
+class SectionChange(OwnedModel):
+    """Derived. What one commit did to one section of a document, apart from its subsections.
+
+    A side that does not exist is null. `sentence_keys` names new sentences that took the place of
+    old ones; `replaced_ranges` holds the byte range (start, end) of each old one in its revision.
+    """
+
+    commit = owned_link("codememory.GitCommit")
+    kind = models.CharField(max_length=16, choices=SectionChangeKind.choices)
+    old_revision = owned_link("codememory.SourceRevision", null=True)
+    new_revision = owned_link("codememory.SourceRevision", null=True)
+    old_heading_path = ArrayField(models.TextField(), null=True)
+    new_heading_path = ArrayField(models.TextField(), null=True)
+    old_ordinal = models.PositiveIntegerField(null=True)
+    new_ordinal = models.PositiveIntegerField(null=True)
+    old_start = models.BigIntegerField(null=True)
+    old_end = models.BigIntegerField(null=True)
+    new_start = models.BigIntegerField(null=True)
+    new_end = models.BigIntegerField(null=True)
+    old_first_line = models.IntegerField(null=True)
+    old_last_line = models.IntegerField(null=True)
+    new_first_line = models.IntegerField(null=True)
+    new_last_line = models.IntegerField(null=True)
+    old_sha256 = models.BinaryField(max_length=32, null=True)
+    new_sha256 = models.BinaryField(max_length=32, null=True)
+    sentence_keys = ArrayField(models.BigIntegerField(), default=list)
+    replaced_ranges = ArrayField(models.IntegerField(), default=list)
+    rule_revision = models.PositiveSmallIntegerField(default=1)
+
+    class Meta(OwnedModel.Meta):
+        constraints = [
+            *OwnedModel.Meta.constraints,
+            # A revision is a path with a content, so this is the commit, the path and the section.
+            models.UniqueConstraint(
+                fields=[
+                    "scope", "commit", "old_revision", "old_start", "new_revision", "new_start",
+                ],
+                name="section_change_identity",
+                nulls_distinct=False,
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        path = self.new_heading_path if self.new_heading_path is not None else self.old_heading_path
+        return f"{self.kind} {' > '.join(path or [])}"
 
 
 class WorktreeDocument(OwnedModel):

@@ -122,6 +122,9 @@ class Candidate(OwnedModel):
     rule = models.CharField(max_length=60)
     rule_revision = models.PositiveSmallIntegerField(default=1)
     flags = ArrayField(models.CharField(max_length=32), default=list)
+    # The older text that its statement took the place of, and the commit in which it did.
+    replaces = owned_link("codememory.EvidenceSegment", null=True)
+    replaced_in_commit = models.CharField(max_length=64, null=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
 

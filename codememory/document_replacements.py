@@ -1,0 +1,123 @@
+"""Names what a candidate's statement took the place of: the older text, and the commit.
+
+The older text becomes a segment of its revision because it is cited here. Nothing is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db import connection
+
+from codememory import runs
+from codememory.candidates import set_replaced
+from codememory.collect_history import add_metrics
+from codememory.ingest_documents import cite_segment
+from codememory.ingest_history import store_gaps, store_paths
+from codememory.models import (
+    Candidate,
+    CandidateState,
+    RefSnapshot,
+    Run,
+    SourceKind,
+    SourceRevision,
+    WorktreeDocument,
+)
+from codememory.runs import Claim
+from collectors.documents import read_document
+from collectors.objects import ObjectReader
+from collectors.policy import Policy
+from collectors.values import Gap, Segment
+
+BATCH = 25
+# Where a sentence took the place of another, the last commit first.
+_REPLACED = """
+    SELECT place.key, commit.oid, change.old_revision_id,
+           change.replaced_ranges[2 * place.number - 1], change.replaced_ranges[2 * place.number]
+    FROM codememory_sectionchange change
+    JOIN codememory_gitcommit commit ON commit.id = change.commit_id
+    CROSS JOIN LATERAL unnest(change.sentence_keys) WITH ORDINALITY AS place (key, number)
+    WHERE change.scope_id = %s AND change.sentence_keys && %s::bigint[]
+      AND place.key = ANY(%s) AND NOT change.commit_id = ANY(%s)
+    ORDER BY change.commit_id DESC, change.id, place.number
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    """A candidate, the commit that changed the text, and where the older text stood."""
+
+    candidate_id: int
+    commit_oid: str
+    revision_id: int
+    start: int
+    end: int
+
+
+def replacement_batches(
+    claim: Claim, run: Run, reader: ObjectReader, policy: Policy
+) -> Iterator[None]:
+    """Find what pending candidates of HEAD replace; yield after each committed batch."""
+    found = _find(run)
+    for at in range(0, len(found), BATCH):
+        batch = found[at : at + BATCH]
+        rows = SourceRevision.objects.filter(
+            scope_id=run.scope_id, pk__in={one.revision_id for one in batch}
+        )
+        revisions = {row.pk: row for row in rows.select_related("path")}
+        cited, gaps = [], []
+        for one in batch:
+            segment = _segment(revisions[one.revision_id], one, reader, policy)
+            if isinstance(segment, Gap):
+                gaps.append(segment)
+            elif segment is not None:
+                cited.append((one, segment))
+        with runs.fenced(claim) as row:
+            count = 0
+            for one, segment in cited:
+                segment_id = cite_segment(revisions[one.revision_id], segment)
+                count += set_replaced(run.scope_id, one.candidate_id, segment_id, one.commit_oid)
+            paths = store_paths(run.scope_id, {gap.path for gap in gaps if gap.path is not None})
+            store_gaps(run.scope_id, run.pk, SourceKind.DOCUMENTS, gaps, paths)
+            row.metrics = add_metrics(row.metrics, {"replacements": count})
+        yield
+
+
+def _find(run: Run) -> list[_Replaced]:
+    current = WorktreeDocument.objects.filter(scope_id=run.scope_id, worktree_id=run.worktree_id)
+    pending = Candidate.objects.filter(
+        scope_id=run.scope_id,
+        state=CandidateState.PENDING,
+        replaces=None,
+        evidence_links__segment__revision__in=current.values("revision"),
+    )
+    by_key = {
+        int.from_bytes(bytes(digest)[:8], "big", signed=True): pk
+        for pk, digest in pending.values_list("pk", "statement_digest")
+    }
+    if not by_key:
+        return []
+    snapshot = RefSnapshot.objects.filter(
+        scope_id=run.scope_id, worktree_id=run.worktree_id, head_oid=run.head_oid
+    ).last()
+    unreachable = snapshot.unreachable if snapshot else []
+    with connection.cursor() as cursor:
+        cursor.execute(_REPLACED, [run.scope_id, list(by_key), list(by_key), unreachable])
+        rows = cursor.fetchall()
+    found: dict[int, _Replaced] = {}
+    for key, commit_oid, revision_id, start, end in rows:
+        found.setdefault(key, _Replaced(by_key[key], commit_oid, revision_id, start, end))
+    return sorted(found.values(), key=lambda one: (one.revision_id, one.candidate_id))
+
+
+def _segment(
+    revision: SourceRevision, one: _Replaced, reader: ObjectReader, policy: Policy
+) -> Segment | Gap | None:
+    """The block of the older version that holds the replaced sentence."""
+    path, oid = bytes(revision.path.raw), str(revision.object_oid)
+    content = reader.read(oid, "blob", policy.max_blob_bytes)
+    if isinstance(content, Gap):
+        return Gap(content.reason, path, oid, one.commit_oid, content.detail)
+    segments = read_document(path, oid, content, policy).segments
+    return next((s for s in segments if s.start <= one.start and one.end <= s.end), None)
