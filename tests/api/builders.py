@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from codememory.candidates import shown_digest
 from codememory.listing import KINDS, list_rows
-from codememory.models import LogicalChange, Project, Run
+from codememory.models import (
+    Actor,
+    ActorKind,
+    Candidate,
+    CandidateState,
+    DecisionAction,
+    EvidenceLink,
+    LogicalChange,
+    Memory,
+    Project,
+    ReviewDecision,
+    Run,
+)
+from codememory.search_entries import write_memory_entry
 from tests.repos import RepoBuilder
 
 DOCUMENT = "# Decisions\n\n## Cache\n\nThe {} cache must be invalidated on every write.\n"
@@ -42,3 +56,29 @@ def ids_of(project: Project) -> list[str]:
     ids += [f"L{pk}" for pk in changes.values_list("pk", flat=True)]
     ids += [f"R{pk}" for pk in Run.objects.filter(scope=project.scope).values_list("pk", flat=True)]
     return ids
+
+
+def make_rule(project: Project) -> Memory:
+    """Promote the project's first candidate: the rows that the review form would write."""
+    candidate = Candidate.objects.filter(scope_id=project.scope_id).earliest("pk")
+    decision = ReviewDecision.objects.create(
+        scope_id=project.scope_id,
+        candidate=candidate,
+        action=DecisionAction.PROMOTE,
+        actor=Actor.objects.create(kind=ActorKind.PERSON, name="alice"),
+        candidate_version=candidate.version,
+        shown_digest=shown_digest(candidate),
+    )
+    Candidate.objects.filter(pk=candidate.pk).update(state=CandidateState.PROMOTED)
+    same = ("type", "modality", "statement", "subject", "layer", "confidence")
+    memory = Memory.objects.create(
+        scope_id=project.scope_id,
+        candidate=candidate,
+        decision=decision,
+        **{name: getattr(candidate, name) for name in same},
+    )
+    for link in EvidenceLink.objects.filter(candidate=candidate):
+        link.pk, link.candidate, link.memory = None, None, memory
+        link.save(force_insert=True)
+    write_memory_entry(memory)
+    return memory

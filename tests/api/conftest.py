@@ -5,10 +5,14 @@ Models are imported inside of the fixtures: pytest may load this file before Dja
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import uvicorn
 
 if TYPE_CHECKING:
     from rest_framework.test import APIClient
@@ -66,3 +70,34 @@ def rest(bearer: str) -> APIClient:
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {bearer}")
     return client
+
+
+@pytest.fixture
+def proposer(alice: Project) -> str:
+    """A token of Alice's project that may also ask for runs."""
+    from codememory import tokens  # noqa: PLC0415
+
+    return tokens.create_token("proposer", [alice], ["read", "propose"])[1]
+
+
+@pytest.fixture
+def url(alice: Project, free_port: int) -> Iterator[str]:
+    """The address of a real uvicorn that serves the application."""
+    from api.asgi import create_application  # noqa: PLC0415
+
+    config = uvicorn.Config(create_application(), port=free_port, log_level="warning", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{free_port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(autouse=True)
+def no_requests_counted_yet() -> None:
+    from api.throttle import COUNTER  # noqa: PLC0415
+
+    COUNTER.clear()

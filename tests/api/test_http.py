@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import httpx2
 import pytest
-import uvicorn
 from django.db.models.functions import Now
 from mcp import Client
 
-from api.asgi import create_application
+from api.throttle import COUNTER
 from codememory import tokens
 from codememory.models import ApiToken, Project, TokenProject
 from tests.api.agents import calling, over_http, text_of
@@ -20,20 +17,6 @@ from tests.api.builders import evidence_ids
 pytestmark = pytest.mark.django_db(transaction=True)
 ASK = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
-
-
-@pytest.fixture
-def url(alice: Project, free_port: int) -> Iterator[str]:
-    """The address of a real uvicorn that serves the application."""
-    config = uvicorn.Config(create_application(), port=free_port, log_level="warning", ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{free_port}"
-    server.should_exit = True
-    thread.join()
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -111,3 +94,25 @@ def test_rest_is_served_beside_it(url: str, bearer: str) -> None:
     response = httpx2.get(f"{url}/api/v1/projects/alpha/status", headers=headers)
     assert response.status_code == 200
     assert response.json()["project"] == "alpha"
+
+
+def test_a_busy_token_has_to_wait_at_both_doors(
+    url: str, bearer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(COUNTER, "most", 2)
+    assert [post(url, bearer).status_code for _ in range(2)] == [200, 200]
+    refused = post(url, bearer)
+    assert refused.status_code == 429
+    assert refused.json()["code"] == "THROTTLED"
+    assert int(refused.headers["Retry-After"]) > 0
+    headers = {"Authorization": f"Bearer {bearer}"}
+    assert httpx2.get(f"{url}/api/v1/projects", headers=headers).status_code == 429
+
+
+def test_another_token_need_not_wait(
+    url: str, bearer: str, alice: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(COUNTER, "most", 1)
+    assert post(url, bearer).status_code == 200
+    _, other = tokens.create_token("other", [alice], ["read"])
+    assert post(url, other).status_code == 200

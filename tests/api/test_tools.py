@@ -190,3 +190,12 @@ def test_every_tool_says_what_it_does_to_the_world() -> None:
         assert tool.annotations.open_world_hint is False
         assert tool.output_schema is not None
         assert tool.input_schema["additionalProperties"] is False
+
+
+def test_what_is_wrong_is_repeated_shortly() -> None:
+    server = stdio_server(ProcessAccess(frozenset()))
+    wrong = in_memory(server, calling("search_history", query="cache", kinds=["x" * 50] * 2_000))
+    unknown = in_memory(server, calling("x" * 100_000))
+    assert wrong.is_error
+    assert unknown.is_error
+    assert max(len(text_of(wrong)), len(text_of(unknown))) < 3_000

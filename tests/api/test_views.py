@@ -17,11 +17,6 @@ from tests.api.builders import evidence_ids
 PAGES = ["status", "search?q=cache", "context?task=cache"]
 
 
-@pytest.fixture(autouse=True)
-def no_requests_counted_yet() -> None:
-    COUNTER.clear()
-
-
 def page(project: Project, ending: str) -> str:
     return f"/api/v1/projects/{project.slug}/{ending}"
 
