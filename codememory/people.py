@@ -1,4 +1,4 @@
-"""People: their actors, roles and one-time sign-in links, for the console, `up` and `createadmin`.
+"""People: actors, memberships and one-time sign-in links, for the console, `up`, `createadmin`.
 
 A link is a 256-bit random token of which only the SHA-256 is kept; it ends after a day or with its
 first use, and serves to set a password.
@@ -12,13 +12,13 @@ from datetime import timedelta
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, When
 from django.db.models.functions import Now
 from django.urls import reverse
 
 from codememory import audit
 from codememory.errors import CodeMemoryError
-from codememory.models import Actor, ActorKind, Membership, Project, Role, SignInLink
+from codememory.models import Actor, ActorKind, Membership, Project, Role, Scope, SignInLink
 
 LINK_LIFE = timedelta(hours=24)
 TOKEN_BYTES = 32
@@ -31,6 +31,10 @@ class NotAnAdministratorError(CodeMemoryError):
     def __init__(self, name: str) -> None:
         super().__init__(f"{name!r} has an account already and is no administrator")
         self.name = name
+
+
+class MemberError(CodeMemoryError):
+    """Members cannot be changed so; the message is a sentence for the lead."""
 
 
 def actor_of(user: User) -> Actor:
@@ -57,6 +61,82 @@ def role_in(user: AbstractBaseUser | AnonymousUser, project: Project) -> Role | 
         return Role.LEAD
     found = Membership.objects.filter(scope=project.scope_id, user=user).values_list("role").first()
     return Role(found[0]) if found else None
+
+
+def members_of(project: Project) -> QuerySet[Membership]:
+    """Return the project's members, leads first, then by name."""
+    rank = Case(When(role=Role.LEAD, then=0), When(role=Role.REVIEWER, then=1), default=2)
+    members = Membership.objects.filter(scope=project.scope_id).select_related("user")
+    return members.order_by(rank, "user__username")
+
+
+@transaction.atomic
+def add_member(project: Project, name: str, role: Role, *, actor: Actor) -> Membership:
+    """Give an existing account a role in the project. Raises MemberError."""
+    user = User.objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise MemberError("No active account has that name. An administrator makes accounts.")
+    member, is_new = Membership.objects.get_or_create(
+        scope=project.scope, user=user, defaults={"role": role}
+    )
+    if not is_new:
+        raise MemberError(f"{name} is a member already: {member.role.lower()}.")
+    _record_member("member.add", project, user, actor, role=role)
+    return member
+
+
+@transaction.atomic
+def change_role(project: Project, user_id: int, was: Role, role: Role, *, actor: Actor) -> User:
+    """Change a member's role from the one that was shown. Raises MemberError."""
+    member = _lock_member(project, user_id, was)
+    if was == Role.LEAD and role != Role.LEAD:
+        _keep_a_lead(project, member)
+    Membership.objects.filter(pk=member.pk).update(role=role)
+    if was != role:
+        _record_member("member.role", project, member.user, actor, was=was, role=role)
+    return member.user
+
+
+@transaction.atomic
+def remove_member(project: Project, user_id: int, was: Role, *, actor: Actor) -> User:
+    """End a membership; what the person decided stays theirs. Raises MemberError."""
+    member = _lock_member(project, user_id, was)
+    if was == Role.LEAD:
+        _keep_a_lead(project, member)
+    user = member.user
+    member.delete()
+    _record_member("member.remove", project, user, actor, was=was)
+    return user
+
+
+def _lock_member(project: Project, user_id: int, was: Role) -> Membership:
+    """Lock the member with the role that was shown; changes of members happen one by one."""
+    Scope.objects.select_for_update(no_key=True).get(pk=project.scope_id)
+    member = (
+        Membership.objects.filter(scope=project.scope_id, user_id=user_id)
+        .select_related("user")
+        .first()
+    )
+    if member is None:
+        raise MemberError("Somebody removed that member since you opened this page.")
+    if member.role != was:
+        raise MemberError(
+            f"{member.user.username} is {member.role.lower()} since you opened this page, no"
+            f" longer {was.lower()}. Nothing was changed."
+        )
+    return member
+
+
+def _keep_a_lead(project: Project, member: Membership) -> None:
+    leads = Membership.objects.filter(scope=project.scope_id, role=Role.LEAD)
+    if not leads.exclude(pk=member.pk).exists():
+        raise MemberError("A project keeps a lead: make somebody else one first.")
+
+
+def _record_member(
+    action: str, project: Project, user: User, actor: Actor, **facts: object
+) -> None:
+    audit.record(action, scope=project.scope, actor=actor, subject=f"user {user.pk}", **facts)
 
 
 @transaction.atomic

@@ -39,6 +39,10 @@ class Visit:
     def may_decide(self) -> bool:
         return self.role in DECIDING_ROLES
 
+    @property
+    def is_lead(self) -> bool:
+        return self.role == Role.LEAD
+
 
 View = Callable[Concatenate[HttpRequest, Visit, ...], HttpResponse]
 
@@ -68,6 +72,13 @@ def project_page(view: View) -> Callable[..., HttpResponse]:
 def require_decider(request: HttpRequest, visit: Visit) -> None:
     """Refuse those who may only read."""
     if not visit.may_decide:
+        _record_refusal(request, visit.project, f"role {visit.role.lower()}")
+        raise PermissionDenied
+
+
+def require_lead(request: HttpRequest, visit: Visit) -> None:
+    """Refuse those who do not manage the project's people."""
+    if not visit.is_lead:
         _record_refusal(request, visit.project, f"role {visit.role.lower()}")
         raise PermissionDenied
 

@@ -1,4 +1,4 @@
-"""What a reviewer decides: promote, reject, undo. The only code that makes a memory active.
+"""What a reviewer decides on one candidate. No other code decides.
 
 Each action is one transaction: the candidate's state by compare-and-swap, the decision, the memory
 with its evidence and search entry, and the audit row. Views call it with a signed-in actor.
@@ -6,60 +6,37 @@ with its evidence and search entry, and the audit row. Views call it with a sign
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid
 
 from django.db import transaction
-from django.db.models import F
 
-from codememory import audit
-from codememory.candidates import shown_digest
 from codememory.models import (
+    PLAN_MODALITIES,
     PROMOTABLE_MODALITIES,
     PROMOTABLE_TYPES,
     Actor,
     Candidate,
     CandidateState,
     DecisionAction,
-    EvidenceLink,
     Memory,
     MemoryState,
     ReviewDecision,
 )
-from codememory.search_entries import remove_memory_entry, write_memory_entry
+from review.decisions import (
+    OPEN_STATES,
+    RESULT,
+    lock_candidate,
+    record_decision,
+    standing_decision,
+    write_decision,
+)
+from review.memories import end_memory, memory_of, move_candidate, remember, restore_memory
+from review.outcomes import Changed, Decided, Outcome, Refused, Shown
+from review.rivals import rivals_of
 
 MAX_REASON = 500
-UNDOABLE = {
-    CandidateState.PROMOTED: DecisionAction.PROMOTE,
-    CandidateState.REJECTED: DecisionAction.REJECT,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What the reviewer had in view: the candidate's version and the digest of what was shown."""
-
-    version: int
-    digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    decision: ReviewDecision
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """Somebody or something changed the candidate since it was shown. Nothing was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A rule forbids the decision; `reason` is a sentence for the reviewer. Nothing was written."""
-
-    reason: str
-
-
-Outcome = Decided | Changed | Refused
+PLAN_IS_NO_RULE = "{} is kept as a plan, never as a rule that holds: promote it as a plan."
+NO_REASON = "Say in a few words why, then reject again."
 
 
 def why_not_promotable(candidate: Candidate) -> str | None:
@@ -71,139 +48,172 @@ def why_not_promotable(candidate: Candidate) -> str | None:
     return None
 
 
+def is_plan(claim: Candidate | Memory) -> bool:
+    """Whether it was said as a plan or a proposal, which nobody has to have built."""
+    return claim.modality in PLAN_MODALITIES
+
+
 @transaction.atomic
-def promote_candidate(candidate: Candidate, shown: Shown, *, actor: Actor) -> Outcome:
+def promote_candidate(
+    candidate: Candidate, shown: Shown, *, actor: Actor, batch: uuid.UUID | None = None
+) -> Outcome:
     """Make the candidate an active memory that cites the same evidence."""
-    current = _lock(candidate, CandidateState.PENDING, shown)
+    current = lock_candidate(candidate, OPEN_STATES, shown, batch)
     if current is None:
         return Changed()
     if refusal := why_not_promotable(current):
         return Refused(refusal)
-    decision = _decide(current, DecisionAction.PROMOTE, CandidateState.PROMOTED, shown, actor)
-    memory = Memory.objects.create(
-        scope_id=current.scope_id,
-        candidate=current,
-        decision=decision,
-        type=current.type,
-        modality=current.modality,
-        statement=current.statement,
-        subject=current.subject,
-        layer=current.layer,
-        confidence=current.confidence,
-    )
-    cited = EvidenceLink.objects.filter(scope_id=current.scope_id, candidate=current)
-    EvidenceLink.objects.bulk_create(
-        EvidenceLink(
-            scope_id=link.scope_id,
-            memory=memory,
-            segment_id=link.segment_id,
-            byte_start=link.byte_start,
-            byte_end=link.byte_end,
-        )
-        for link in cited
-    )
-    write_memory_entry(memory)
-    _record(decision, memory=memory.pk)
+    if is_plan(current):
+        return Refused(PLAN_IS_NO_RULE.format(_with_article(current.modality)))
+    decision = write_decision(current, DecisionAction.PROMOTE, shown, actor, batch=batch)
+    record_decision(decision, memory=remember(current, decision).pk)
     return Decided(decision)
 
 
 @transaction.atomic
-def reject_candidate(candidate: Candidate, shown: Shown, *, reason: str, actor: Actor) -> Outcome:
-    """Turn the candidate down, with the reviewer's reason."""
-    reason = " ".join(reason.split())[:MAX_REASON]
-    if not reason:
-        return Refused("Say in a few words why, then reject again.")
-    current = _lock(candidate, CandidateState.PENDING, shown)
+def promote_as_plan(
+    candidate: Candidate, shown: Shown, *, actor: Actor, batch: uuid.UUID | None = None
+) -> Outcome:
+    """Keep a plan or proposal as such: an active memory that nothing calls implemented."""
+    current = lock_candidate(candidate, OPEN_STATES, shown, batch)
     if current is None:
         return Changed()
-    decision = _decide(
-        current, DecisionAction.REJECT, CandidateState.REJECTED, shown, actor, reason=reason
+    if refusal := why_not_promotable(current):
+        return Refused(refusal)
+    if not is_plan(current):
+        return Refused(f"{_with_article(current.modality)} is no plan: promote it as it is.")
+    decision = write_decision(current, DecisionAction.PROMOTE_AS_PLAN, shown, actor, batch=batch)
+    record_decision(decision, memory=remember(current, decision).pk)
+    return Decided(decision)
+
+
+@transaction.atomic
+def reject_candidate(
+    candidate: Candidate,
+    shown: Shown,
+    *,
+    reason: str,
+    actor: Actor,
+    batch: uuid.UUID | None = None,
+) -> Outcome:
+    """Turn the candidate down, with the reviewer's reason."""
+    reason = _one_line(reason)
+    if not reason:
+        return Refused(NO_REASON)
+    current = lock_candidate(candidate, OPEN_STATES, shown)
+    if current is None:
+        return Changed()
+    decision = write_decision(
+        current, DecisionAction.REJECT, shown, actor, reason=reason, batch=batch
     )
-    _record(decision)
+    record_decision(decision)
+    return Decided(decision)
+
+
+@transaction.atomic
+def defer_candidate(
+    candidate: Candidate,
+    shown: Shown,
+    *,
+    actor: Actor,
+    reason: str = "",
+    batch: uuid.UUID | None = None,
+) -> Outcome:
+    """Put the candidate aside, out of the open ones; it can still be decided on from there."""
+    current = lock_candidate(candidate, OPEN_STATES, shown)
+    if current is None:
+        return Changed()
+    if current.state == CandidateState.DEFERRED:
+        return Refused(f"C{current.pk} is deferred already.")
+    decision = write_decision(
+        current, DecisionAction.DEFER, shown, actor, reason=_one_line(reason), batch=batch
+    )
+    record_decision(decision)
+    return Decided(decision)
+
+
+@transaction.atomic
+def supersede_memory(
+    candidate: Candidate, shown: Shown, *, memory_id: int, actor: Actor
+) -> Outcome:
+    """Promote the candidate and end the active memory that it replaces."""
+    current = lock_candidate(candidate, OPEN_STATES, shown)
+    if current is None:
+        return Changed()
+    if refusal := why_not_promotable(current):
+        return Refused(refusal)
+    rival = next((r.memory for r in rivals_of(current) if r.memory.pk == memory_id), None)
+    if rival is None:
+        return Refused(f"M{memory_id} is not what C{current.pk} would replace.")
+    if is_plan(current) and not is_plan(rival):
+        return Refused(f"A plan ends no rule: M{rival.pk} holds until something else does.")
+    decision = write_decision(current, DecisionAction.SUPERSEDE, shown, actor, supersedes=rival)
+    memory = remember(current, decision)
+    end_memory(rival, MemoryState.SUPERSEDED, decision)
+    move_candidate(rival.candidate, CandidateState.PROMOTED, CandidateState.SUPERSEDED)
+    record_decision(decision, memory=memory.pk, ended=rival.pk)
     return Decided(decision)
 
 
 @transaction.atomic
 def undo_decision(candidate: Candidate, shown: Shown, *, actor: Actor) -> Outcome:
-    """Take the candidate's standing decision back: it is pending again, its memory archived."""
-    state = CandidateState(candidate.state)
-    if state not in UNDOABLE:
+    """Take the candidate's standing decision back: everything is as it was before it."""
+    current = lock_candidate(candidate, [CandidateState(candidate.state)], shown)
+    standing = standing_decision(current) if current else None
+    if current is None or standing is None:
         return Changed()
-    current = _lock(candidate, state, shown)
-    if current is None:
-        return Changed()
-    undone = (
-        ReviewDecision.objects.filter(
-            scope_id=current.scope_id, candidate=current, action=UNDOABLE[state]
-        )
-        .order_by("-id")
-        .first()
-    )
-    memory = Memory.objects.filter(scope_id=current.scope_id, decision=undone).first()
+    return take_back(current, standing, shown, actor=actor)
+
+
+def why_not_undoable(candidate: Candidate, standing: ReviewDecision) -> str | None:
+    """Say why a standing decision cannot be taken back; None when it can."""
+    memory = memory_of(standing)
     if memory and memory.state != MemoryState.ACTIVE:
-        return Refused(f"M{memory.pk} is {memory.state.lower()}: this cannot be taken back here.")
-    decision = _decide(
-        current, DecisionAction.UNDO, CandidateState.PENDING, shown, actor, undoes=undone
+        return (
+            f"M{memory.pk} is {memory.state.lower()}: take back what ended it, then this decision."
+        )
+    if candidate.state != RESULT[DecisionAction(standing.action)]:
+        return f"C{candidate.pk} is {candidate.state.lower()} by something else than a decision."
+    return None
+
+
+def take_back(
+    current: Candidate,
+    standing: ReviewDecision,
+    shown: Shown,
+    *,
+    actor: Actor,
+    batch: uuid.UUID | None = None,
+) -> Outcome:
+    """Compensate the standing decision of a locked candidate; call inside `atomic`."""
+    if refusal := why_not_undoable(current, standing):
+        return Refused(refusal)
+    decision = write_decision(
+        current,
+        DecisionAction.UNDO,
+        shown,
+        actor,
+        undoes=standing,
+        state=CandidateState(standing.candidate_state),
+        batch=batch,
     )
+    memory, restored = memory_of(standing), standing.supersedes
     if memory:
-        _archive(memory, decision)
-    _record(decision, undoes=undone.pk if undone else None, memory=memory.pk if memory else None)
+        end_memory(memory, MemoryState.ARCHIVED, decision)
+    if restored:
+        restore_memory(restored)
+        move_candidate(restored.candidate, CandidateState.SUPERSEDED, CandidateState.PROMOTED)
+    record_decision(
+        decision,
+        undoes=standing.pk,
+        memory=memory.pk if memory else None,
+        restored=restored.pk if restored else None,
+    )
     return Decided(decision)
 
 
-def _lock(candidate: Candidate, state: CandidateState, shown: Shown) -> Candidate | None:
-    """Lock the row if it is still exactly what was shown."""
-    current = (
-        Candidate.objects.select_for_update()
-        .filter(scope_id=candidate.scope_id, pk=candidate.pk, state=state, version=shown.version)
-        .first()
-    )
-    return current if current and bytes(shown_digest(current)) == shown.digest else None
-
-
-def _decide(
-    candidate: Candidate,
-    action: DecisionAction,
-    state: CandidateState,
-    shown: Shown,
-    actor: Actor,
-    *,
-    reason: str = "",
-    undoes: ReviewDecision | None = None,
-) -> ReviewDecision:
-    """Move the locked candidate on and write the decision; a check refuses actors but a person."""
-    Candidate.objects.filter(scope_id=candidate.scope_id, pk=candidate.pk).update(
-        state=state, version=F("version") + 1
-    )
-    return ReviewDecision.objects.create(
-        scope_id=candidate.scope_id,
-        candidate=candidate,
-        action=action,
-        actor=actor,
-        actor_kind=actor.kind,
-        reason=reason,
-        candidate_version=shown.version,
-        shown_digest=shown.digest,
-        undoes=undoes,
-    )
-
-
-def _archive(memory: Memory, decision: ReviewDecision) -> None:
-    Memory.objects.filter(scope_id=memory.scope_id, pk=memory.pk, state=MemoryState.ACTIVE).update(
-        state=MemoryState.ARCHIVED, ended_by=decision
-    )
-    remove_memory_entry(memory)
-
-
-def _record(decision: ReviewDecision, **facts: object) -> None:
-    audit.record(
-        f"candidate.{decision.action.lower()}",
-        scope=decision.scope,
-        actor=decision.actor,
-        subject=f"C{decision.candidate_id}",
-        decision=decision.pk,
-        **{name: fact for name, fact in facts.items() if fact is not None},
-    )
+def _one_line(reason: str) -> str:
+    return " ".join(reason.split())[:MAX_REASON]
 
 
 def _with_article(modality: str) -> str:

@@ -1,24 +1,38 @@
-"""What the console accepts: the queue's filters, the two forms of a decision, a reason."""
+"""What the console accepts: the queue's filters, the forms of a decision, a batch, members."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
-from codememory.models import KnowledgeType, Modality
-from review.actions import MAX_REASON, Shown
+from codememory.models import KnowledgeType, Modality, Role
+from review.actions import MAX_REASON
+from review.batches import MAX_BATCH, BatchAction
+from review.outcomes import Shown
 
 SIGN_IN_FAILED = (
     "That user name and password do not match. After 5 tries sign-in pauses for 15 minutes."
 )
 STATES = [
     ("pending", "Open"),
+    ("deferred", "Deferred"),
     ("promoted", "Promoted"),
     ("rejected", "Rejected"),
+    ("superseded", "Superseded"),
     ("any", "All"),
 ]
+FLAGS = [
+    ("INSTRUCTION_LIKE", "addresses an AI"),
+    ("UNTRUSTED_INSTRUCTIONS", "from an instruction file"),
+]
+LARGEST = 2**63 - 1
+_NUMBERS = r"(?:[0-9]{1,18}(?:-[0-9]{1,18})*)?"
+_PIECE = r"[0-9]{1,18}\.[0-9]{1,18}"
+_PICK = re.compile(rf"([0-9]{{1,18}})\.([0-9]{{1,9}})\.([0-9a-f]{{64}})\.({_NUMBERS})")
 
 
 class SignInForm(AuthenticationForm):
@@ -27,15 +41,32 @@ class SignInForm(AuthenticationForm):
     error_messages = {"invalid_login": SIGN_IN_FAILED, "inactive": SIGN_IN_FAILED}
 
 
+class NumbersField(forms.Field):
+    """Numbers of rows, as often as the address names them; at most a batch of them."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: Any) -> list[int]:
+        texts = value or []
+        if len(texts) > MAX_BATCH or not all(re.fullmatch(r"[0-9]{1,18}", t) for t in texts):
+            raise forms.ValidationError("not numbers of candidates")
+        return [int(text) for text in texts]
+
+
 class QueueForm(forms.Form):
     """The queue's address: every part is optional, and an unknown value is refused."""
 
     state = forms.ChoiceField(choices=STATES, required=False)
     type = forms.ChoiceField(choices=KnowledgeType.choices, required=False)
     modality = forms.ChoiceField(choices=Modality.choices, required=False)
+    flag = forms.ChoiceField(choices=FLAGS, required=False)
+    conflict = forms.ChoiceField(choices=[("yes", "yes")], required=False)
+    path = forms.CharField(max_length=1000, required=False, strip=False)
     q = forms.CharField(max_length=200, required=False)
     after = forms.RegexField(r"^[01]\.[0-9]{1,18}$", required=False)
-    at = forms.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    at = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    c = NumbersField(required=False)  # the selected candidates
+    upto = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
 
 
 class ShownForm(forms.Form):
@@ -43,15 +74,102 @@ class ShownForm(forms.Form):
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
     shown = forms.RegexField(r"^[0-9a-f]{64}$")
+    rivals = forms.RegexField(rf"^{_NUMBERS}$", required=False, max_length=400)
+    seen = forms.RegexField(rf"^(?:{_PIECE}(?:-{_PIECE})*)?$", required=False, max_length=20_000)
     back = forms.ChoiceField(choices=[("queue", "queue"), ("page", "page")], required=False)
 
     def value(self) -> Shown:
-        """Return it; the form must be valid."""
+        """Return it for a decision that does not depend on rivals; the form must be valid."""
         return Shown(self.cleaned_data["version"], bytes.fromhex(self.cleaned_data["shown"]))
 
+    def value_with_rivals(self) -> Shown:
+        """Return it for a decision that makes a memory beside others."""
+        shown = self.value()
+        return Shown(shown.version, shown.digest, numbers_in(self.cleaned_data["rivals"]))
 
-class RejectForm(ShownForm):
+    @property
+    def evidence_seen(self) -> set[str]:
+        """The evidence that was in view, as "segment.start"."""
+        return {key for key in self.cleaned_data["seen"].split("-") if key}
+
+
+class ReasonForm(ShownForm):
+    """A decision with a reason; whether one is required the action says."""
+
     reason = forms.CharField(max_length=MAX_REASON, required=False)
 
     def clean_reason(self) -> Any:
         return " ".join(self.cleaned_data["reason"].split())
+
+
+class SupersedeForm(ShownForm):
+    memory = forms.IntegerField(min_value=1, max_value=LARGEST)
+
+
+class PreviewForm(forms.Form):
+    """What is to be previewed: an action and the selected candidates."""
+
+    action = forms.ChoiceField(choices=[(action.value, action.value) for action in BatchAction])
+    c = NumbersField(required=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A candidate of a confirmed batch, with what its preview showed."""
+
+    number: int
+    shown: Shown
+
+
+class PicksField(forms.Field):
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: Any) -> list[Pick]:
+        found = [_PICK.fullmatch(text) for text in value or []]
+        if len(found) > MAX_BATCH or not all(found):
+            raise forms.ValidationError("not a preview of this console")
+        return [
+            Pick(int(m[1]), Shown(int(m[2]), bytes.fromhex(m[3]), numbers_in(m[4])))
+            for m in found
+            if m
+        ]
+
+
+class BatchForm(forms.Form):
+    """The confirmation of a preview."""
+
+    action = forms.ChoiceField(choices=[(action.value, action.value) for action in BatchAction])
+    pick = PicksField()
+    reason = forms.CharField(required=False)
+
+
+class BatchUndoForm(forms.Form):
+    batch = forms.UUIDField()
+
+
+class AddMemberForm(forms.Form):
+    name = forms.CharField(max_length=150)
+    role = forms.ChoiceField(choices=Role.choices)
+
+
+class MemberForm(forms.Form):
+    """A member as the form showed them: `was` is their role then."""
+
+    was = forms.ChoiceField(choices=Role.choices)
+
+
+class RoleForm(MemberForm):
+    role = forms.ChoiceField(choices=Role.choices)
+
+
+class AuditForm(forms.Form):
+    """The audit trail's address."""
+
+    action = forms.RegexField(r"^[a-z.-]{1,40}$", required=False)
+    person = forms.IntegerField(min_value=1, max_value=LARGEST, required=False)
+    subject = forms.CharField(max_length=80, required=False)
+    before = forms.IntegerField(min_value=1, max_value=LARGEST, required=False)
+
+
+def numbers_in(text: str) -> frozenset[int]:
+    return frozenset(int(number) for number in text.split("-") if number)

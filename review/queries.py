@@ -1,4 +1,4 @@
-"""What the pages show: the queue's rows, a candidate's evidence and history, the last act."""
+"""What the pages show: the queue's rows, and a candidate with all that a decision rests on."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from codememory.checkout import Checkout
 from codememory.models import (
     Candidate,
     CandidateState,
-    DecisionAction,
     EvidenceLink,
     Memory,
-    MemoryState,
     Project,
     ReviewDecision,
 )
 from codememory.paths import shown_path
 from codememory.verdict_of import judge_stored_segment
 from codememory.verdicts import VerdictKind
-from review.actions import UNDOABLE, why_not_promotable
+from review.actions import is_plan, why_not_promotable, why_not_undoable
+from review.comparisons import Comparison, comparison_of
+from review.decisions import OPEN_STATES, standing_decision
+from review.differences import Part, word_difference
 from review.references import Piece, piece_of
+from review.rivals import Rival, has_rival_subject, rivals_of
 
 STANDING = {
     CandidateState.PENDING: "provisional",
@@ -41,6 +43,16 @@ class Row:
     path: str
     more_sources: int
     verdict: str
+    has_conflict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRival:
+    """A rival beside the candidate, with the words in which they differ."""
+
+    rival: Rival
+    parts: list[Part]
+    may_end: bool  # a plan ends no rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +61,66 @@ class Sheet:
 
     candidate: Candidate
     pieces: list[Piece]
+    rivals: list[ShownRival]
+    comparison: Comparison | None
     shown: str
     standing: str
     obstacle: str | None
     decision: ReviewDecision | None
     memory: Memory | None
+    undo_obstacle: str | None
 
     @property
     def is_open(self) -> bool:
-        return self.candidate.state == CandidateState.PENDING
+        return self.candidate.state in OPEN_STATES
+
+    @property
+    def is_deferred(self) -> bool:
+        return self.candidate.state == CandidateState.DEFERRED
+
+    @property
+    def is_plan(self) -> bool:
+        return is_plan(self.candidate)
+
+    @property
+    def warns_of_file(self) -> bool:
+        return "UNTRUSTED_INSTRUCTIONS" in self.candidate.flags
+
+    @property
+    def addresses_ai(self) -> bool:
+        return "INSTRUCTION_LIKE" in self.candidate.flags
 
     @property
     def can_undo(self) -> bool:
-        return self.candidate.state in UNDOABLE
+        return self.decision is not None and self.undo_obstacle is None
 
+    @property
+    def seen(self) -> str:
+        """The evidence in view, for the form: what came later can be told apart."""
+        return "-".join(seen_key(piece.link) for piece in self.pieces)
 
-@dataclass(frozen=True, slots=True)
-class LastAct:
-    """The reviewer's last decision in this session, and whether it can still be taken back."""
+    @property
+    def rival_numbers(self) -> str:
+        return "-".join(str(shown.rival.memory.pk) for shown in self.rivals)
 
-    decision: ReviewDecision
-    candidate: Candidate
-    can_undo: bool
-    shown: str
+    @property
+    def ended(self) -> ShownRival | None:
+        """The memory that superseding would end, unless nothing may be promoted at all."""
+        if self.obstacle:
+            return None
+        return next((shown for shown in self.rivals if shown.may_end), None)
+
+    @property
+    def is_replacement(self) -> bool:
+        return self.ended is not None and self.ended.rival.is_replaced
+
+    @property
+    def conflicts(self) -> int:
+        return sum(shown.rival.is_same_subject for shown in self.rivals)
 
 
 def rows_of(project: Project, candidates: Sequence[Candidate]) -> list[Row]:
-    """Return the queue's rows for a page of candidates; one query and one open checkout."""
+    """Return the queue's rows for a page of candidates; two queries and one open checkout."""
     links: defaultdict[int | None, list[EvidenceLink]] = defaultdict(list)
     for link in (
         EvidenceLink.objects.filter(scope_id=project.scope_id, candidate__in=candidates)
@@ -83,81 +128,90 @@ def rows_of(project: Project, candidates: Sequence[Candidate]) -> list[Row]:
         .order_by("byte_start", "segment_id")
     ):
         links[link.candidate_id].append(link)
+    shown = Candidate.objects.filter(scope_id=project.scope_id, pk__in=[c.pk for c in candidates])
+    conflicting = set(shown.filter(has_rival_subject()).values_list("pk", flat=True))
     with Checkout(project) as checkout:
-        return [_row(checkout, candidate, links[candidate.pk]) for candidate in candidates]
+        return [
+            _row(checkout, candidate, links[candidate.pk], candidate.pk in conflicting)
+            for candidate in candidates
+        ]
 
 
 def sheet_of(project: Project, candidate: Candidate) -> Sheet:
     """Return what a decision on the candidate rests on."""
-    links = (
-        EvidenceLink.objects.filter(scope_id=project.scope_id, candidate=candidate)
-        .select_related("segment__revision__path")
-        .order_by("byte_start", "segment_id")
-    )
-    decision = latest_decision(project, candidate)
-    memories = Memory.objects.filter(
-        scope_id=project.scope_id, candidate=candidate, state=MemoryState.ACTIVE
-    )
+    links = evidence_of(project, candidate)
+    decision = standing_decision(candidate)
+    pieces = [piece_of(project, link) for link in links]
+    rivals = rivals_of(candidate)
     return Sheet(
         candidate,
-        [piece_of(project, link) for link in links],
+        pieces,
+        [
+            ShownRival(
+                rival,
+                word_difference(rival.memory.statement, candidate.statement),
+                may_end=is_plan(rival.memory) or not is_plan(candidate),
+            )
+            for rival in rivals
+        ],
+        comparison_of(project, candidate, pieces, rivals),
         shown_digest(candidate).hex(),
         STANDING[CandidateState(candidate.state)],
         why_not_promotable(candidate),
         decision,
-        memories.first(),
+        latest_memory(project, candidate),
+        why_not_undoable(candidate, decision) if decision else None,
     )
+
+
+def evidence_of(project: Project, candidate: Candidate) -> list[EvidenceLink]:
+    return list(
+        EvidenceLink.objects.filter(scope_id=project.scope_id, candidate=candidate)
+        .select_related("segment__revision__path")
+        .order_by("byte_start", "segment_id")
+    )
+
+
+def seen_key(link: EvidenceLink) -> str:
+    return f"{link.segment_id}.{link.byte_start}"
 
 
 def history_of(project: Project, candidate: Candidate) -> list[ReviewDecision]:
-    """Return the decisions on a candidate, the first one first."""
-    return list(
-        ReviewDecision.objects.filter(scope_id=project.scope_id, candidate=candidate)
-        .select_related("actor")
-        .order_by("id")
+    """Return the decisions on a candidate and those that ended its memory, oldest first."""
+    own = ReviewDecision.objects.filter(scope_id=project.scope_id, candidate=candidate)
+    ending = ReviewDecision.objects.filter(
+        scope_id=project.scope_id, supersedes__candidate=candidate
     )
+    found = (own | ending).select_related("actor", "supersedes", "undoes").order_by("id")
+    return list(found)
 
 
 def latest_decision(project: Project, candidate: Candidate) -> ReviewDecision | None:
+    decisions = history_of(project, candidate)
+    return decisions[-1] if decisions else None
+
+
+def latest_memory(project: Project, candidate: Candidate) -> Memory | None:
+    """Return the memory that the candidate became last, whatever came of it."""
     return (
-        ReviewDecision.objects.filter(scope_id=project.scope_id, candidate=candidate)
-        .select_related("actor")
+        Memory.objects.filter(scope_id=project.scope_id, candidate=candidate)
+        .select_related("ended_by")
         .order_by("-id")
         .first()
     )
-
-
-def last_act(project: Project, decision_id: int | None) -> LastAct | None:
-    """Return the decision that this session made last in the project."""
-    if decision_id is None:
-        return None
-    decision = (
-        ReviewDecision.objects.filter(scope_id=project.scope_id, pk=decision_id)
-        .select_related("candidate")
-        .first()
-    )
-    if decision is None:
-        return None
-    candidate: Candidate = decision.candidate
-    latest = latest_decision(project, candidate)
-    can_undo = (
-        decision.action != DecisionAction.UNDO
-        and candidate.state in UNDOABLE
-        and latest is not None
-        and latest.pk == decision.pk
-    )
-    return LastAct(decision, candidate, can_undo, shown_digest(candidate).hex())
 
 
 def count_pending(project: Project) -> int:
     return Candidate.objects.filter(scope_id=project.scope_id, state=CandidateState.PENDING).count()
 
 
-def _row(checkout: Checkout, candidate: Candidate, links: list[EvidenceLink]) -> Row:
+def _row(
+    checkout: Checkout, candidate: Candidate, links: list[EvidenceLink], has_conflict: bool
+) -> Row:
     if not links:
-        return Row(candidate, "", 0, VerdictKind.UNKNOWN)
+        return Row(candidate, "", 0, VerdictKind.UNKNOWN, has_conflict)
     segment = links[0].segment
     path = shown_path(bytes(segment.revision.path.raw)) or ""
     is_readable = checkout.refused is None
     verdict = judge_stored_segment(checkout, segment).verdict if is_readable else None
-    return Row(candidate, path, len(links) - 1, verdict or VerdictKind.UNKNOWN)
+    return Row(candidate, path, len(links) - 1, verdict or VerdictKind.UNKNOWN, has_conflict)

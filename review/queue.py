@@ -10,21 +10,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from codememory.models import (
     Candidate,
     CandidateState,
     DecisionAction,
+    EvidenceLink,
     KnowledgeType,
     Modality,
+    Path,
     Project,
     ReviewDecision,
 )
-from review.forms import STATES
+from codememory.paths import raw_path, shown_path
+from review.forms import FLAGS, STATES
+from review.rivals import has_rival_subject
 
 PAGE_SIZE = 50
+ALWAYS_SHOWN = frozenset({"pending", "promoted", "rejected", "any"})  # others when there are any
+MAX_PATHS = 8  # documents named among the filters; the address takes any document or folder
+
+
+NARROWING = ("type", "modality", "flag", "conflict", "path", "q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +43,31 @@ class Filters:
     state: str = "pending"
     type: str = ""
     modality: str = ""
+    flag: str = ""
+    conflict: str = ""
+    path: str = ""
     q: str = ""
 
     @classmethod
     def of(cls, cleaned: Mapping[str, str]) -> Filters:
-        return cls(
-            cleaned["state"] or "pending", cleaned["type"], cleaned["modality"], cleaned["q"]
-        )
+        chosen = {name: cleaned[name] for name in NARROWING}
+        return cls(cleaned["state"] or "pending", **chosen)
 
     def query(self, **more: object) -> str:
         """Return the query string, "?" included; empty when nothing is chosen."""
+        parts = {name: value for name, value in {**self.fields, **more}.items() if value}
+        return f"?{urlencode(parts, doseq=True)}" if parts else ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """What a form sends along to keep the filters."""
         chosen = {"state": "" if self.state == "pending" else self.state}
-        chosen |= {"type": self.type, "modality": self.modality, "q": self.q}
-        parts = {name: value for name, value in {**chosen, **more}.items() if value}
-        return f"?{urlencode(parts)}" if parts else ""
+        chosen |= {name: getattr(self, name) for name in NARROWING}
+        return {name: value for name, value in chosen.items() if value}
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.type or self.modality or self.q)
+        return any(getattr(self, name) for name in NARROWING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +119,12 @@ def candidates_in(project: Project, filters: Filters) -> QuerySet[Candidate]:
         found = found.filter(type=filters.type)
     if filters.modality:
         found = found.filter(modality=filters.modality)
+    if filters.flag:
+        found = found.filter(flags__contains=[filters.flag])
+    if filters.conflict:
+        found = found.filter(has_rival_subject())
+    if filters.path:
+        found = found.filter(_is_said_in(project, filters.path))
     for word in filters.q.split():
         found = found.filter(statement__icontains=word)
     if filters.state != "any":
@@ -141,7 +163,11 @@ def next_open(project: Project, filters: Filters, decided: Candidate) -> Candida
 def choices(project: Project, filters: Filters) -> dict[str, list[Choice]]:
     """Return the filters with counts; a count is of what choosing the value would show."""
     labels = {"state": STATES, "type": KnowledgeType.choices, "modality": Modality.choices}
-    return {name: _choices_of(project, filters, name, labels[name]) for name in labels}
+    found = {name: _choices_of(project, filters, name, labels[name]) for name in labels}
+    return found | {
+        "warning": [*_conflict_choices(project, filters), *_flag_choices(project, filters)],
+        "path": _path_choices(project, filters),
+    }
 
 
 def progress(project: Project) -> Progress:
@@ -192,8 +218,75 @@ def _choices_of(
             value == chosen,
         )
         for value, label in labels
-        if counts.get(value) or value == chosen or name == "state"
+        if counts.get(value) or value == chosen or value in ALWAYS_SHOWN
     ]
+
+
+def _conflict_choices(project: Project, filters: Filters) -> list[Choice]:
+    count = candidates_in(project, replace(filters, conflict="yes")).count()
+    is_chosen = bool(filters.conflict)
+    query = replace(filters, conflict="" if is_chosen else "yes").query() or "?"
+    choice = Choice("yes", "conflict", count, query, is_chosen)
+    return [choice] if count or is_chosen else []
+
+
+def _flag_choices(project: Project, filters: Filters) -> list[Choice]:
+    others = candidates_in(project, replace(filters, flag=""))
+    made = []
+    for flag, label in FLAGS:
+        count, is_chosen = others.filter(flags__contains=[flag]).count(), flag == filters.flag
+        query = replace(filters, flag=_toggled("flag", flag, filters.flag)).query() or "?"
+        if count or is_chosen:
+            made.append(Choice(flag, label, count, query, is_chosen))
+    return made
+
+
+def _path_choices(project: Project, filters: Filters) -> list[Choice]:
+    """The documents that say most of it, and the chosen document or folder whichever it is."""
+    others = candidates_in(project, replace(filters, path="")).order_by()
+    said = (
+        EvidenceLink.objects.filter(scope_id=project.scope_id, candidate__in=others)
+        .values_list("segment__revision__path__raw")
+        .annotate(count=Count("candidate", distinct=True))
+        .order_by("-count", "segment__revision__path__raw")[:MAX_PATHS]
+    )
+    counts = {shown_path(bytes(raw)) or "": count for raw, count in said}
+    if filters.path and filters.path not in counts:
+        counts[filters.path] = candidates_in(project, filters).count()
+    return [
+        Choice(
+            path,
+            path,
+            count,
+            replace(filters, path=_toggled("path", path, filters.path)).query() or "?",
+            path == filters.path,
+        )
+        for path, count in counts.items()
+    ]
+
+
+def _is_said_in(project: Project, shown: str) -> Exists:
+    """Whether a candidate's evidence stands in this document, or in one below this folder."""
+    asked = raw_path(shown).rstrip(b"/")
+    # Bytes have no prefix search in the ORM, and a project has only so many documents.
+    documents = Path.objects.filter(
+        scope_id=project.scope_id,
+        pk__in=EvidenceLink.objects.filter(
+            scope_id=project.scope_id, candidate__isnull=False
+        ).values("segment__revision__path"),
+    )
+    within = [
+        number
+        for number, raw in documents.values_list("pk", "raw")
+        if bytes(raw) == asked or bytes(raw).startswith(asked + b"/")
+    ]
+    return Exists(
+        EvidenceLink.objects.filter(
+            scope_id=project.scope_id,
+            candidate_id=OuterRef("pk"),
+            segment__revision__path__in=within,
+        )
+    )
 
 
 def _toggled(name: str, value: str, chosen: str) -> str:

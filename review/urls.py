@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import accounts, views
+from review import accounts, deciding, members, selection, trail, views
+
+CANDIDATE = "projects/<slug:slug>/candidates/<int:number>/"
 
 app_name = "review"
 urlpatterns = [
@@ -12,10 +14,20 @@ urlpatterns = [
     path("keys/", views.keys, name="keys"),
     path("projects/", views.projects, name="projects"),
     path("projects/<slug:slug>/review/", views.queue, name="queue"),
-    path("projects/<slug:slug>/candidates/<int:number>/", views.candidate, name="candidate"),
-    path("projects/<slug:slug>/candidates/<int:number>/promote", views.promote, name="promote"),
-    path("projects/<slug:slug>/candidates/<int:number>/reject", views.reject, name="reject"),
-    path("projects/<slug:slug>/candidates/<int:number>/undo", views.undo, name="undo"),
+    path("projects/<slug:slug>/review/bulk/", selection.bulk, name="bulk"),
+    path("projects/<slug:slug>/review/bulk/undo", selection.bulk_undo, name="bulk_undo"),
+    path("projects/<slug:slug>/audit/", trail.audit_trail, name="audit"),
+    path("projects/<slug:slug>/people/", members.people, name="people"),
+    path("projects/<slug:slug>/people/add", members.add, name="add_member"),
+    path("projects/<slug:slug>/people/<int:number>/role", members.change, name="change_member"),
+    path("projects/<slug:slug>/people/<int:number>/remove", members.remove, name="remove_member"),
+    path(CANDIDATE, views.candidate, name="candidate"),
+    path(f"{CANDIDATE}promote", deciding.promote, name="promote"),
+    path(f"{CANDIDATE}promote-as-plan", deciding.promote_as_plan, name="promote_as_plan"),
+    path(f"{CANDIDATE}supersede", deciding.supersede, name="supersede"),
+    path(f"{CANDIDATE}reject", deciding.reject, name="reject"),
+    path(f"{CANDIDATE}defer", deciding.defer, name="defer"),
+    path(f"{CANDIDATE}undo", deciding.undo, name="undo"),
     path("accounts/", accounts.account, name="account"),
     path("accounts/login/", accounts.SignIn.as_view(), name="login"),
     path("accounts/logout/", accounts.SignOut.as_view(), name="logout"),

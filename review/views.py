@@ -1,24 +1,21 @@
-"""The console's pages and the three decisions; each view calls one query or one action."""
+"""The console's pages that only show: projects, keys, the queue, a candidate."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from codememory.models import Candidate, CandidateState
 from codememory.people import visible_projects
-from review import actions, queries
-from review.access import Visit, project_page, require_decider, signed_in
-from review.forms import QueueForm, RejectForm, ShownForm
-from review.queue import Filters, choices, neighbours, next_open, page_of, progress
+from review import queries
+from review.access import Visit, project_page, signed_in
+from review.queue import Filters, choices, neighbours, page_of, progress
+from review.shell import asked_in, filters_in, find_candidate, shell
+from review.shortcuts import GROUPS
 
 
 @never_cache
@@ -43,29 +40,35 @@ def projects(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def keys(request: HttpRequest) -> HttpResponse:
-    return render(request, "review/keys.html", {"place": "keys"})
+    return render(request, "review/keys.html", {"groups": GROUPS, "place": "keys"})
 
 
 @project_page
 def queue(request: HttpRequest, visit: Visit) -> HttpResponse:
-    asked = _asked(request)
+    asked = asked_in(request)
     filters = Filters.of(asked)
     page = page_of(visit.project, filters, asked["after"])
     rows = queries.rows_of(visit.project, page.candidates)
-    here = next((row for row in rows if row.candidate.pk == asked["at"]), rows[0] if rows else None)
+    wanted = asked["at"] or asked["upto"]
+    here = next((row for row in rows if row.candidate.pk == wanted), rows[0] if rows else None)
     at = rows.index(here) if here else 0
+    selected = select_up_to([row.candidate.pk for row in rows], set(asked["c"]), asked["upto"])
+    found = choices(visit.project, filters)
     context = {
-        **_shell(request, visit, filters),
+        **shell(request, visit, "queue", filters),
         "filters": filters,
-        "choices": choices(visit.project, filters),
+        "choices": found,
+        "counts": {choice.value: choice.count for choice in found["state"]},
         "progress": progress(visit.project),
         "page": page,
         "rows": rows,
+        "selected": selected,
         "here": here,
         "sheet": queries.sheet_of(visit.project, here.candidate) if here else None,
         "previous": rows[at - 1] if at else None,
         "following": rows[at + 1] if at + 1 < len(rows) else None,
-        "page_query": filters.query(after=asked["after"]),
+        "after": asked["after"],
+        "select_all": filters.query(after=asked["after"], c=[row.candidate.pk for row in rows]),
         "back": "queue",
     }
     return render(request, "review/queue.html", context)
@@ -73,86 +76,10 @@ def queue(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @project_page
 def candidate(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
-    return _candidate_page(request, visit, _find(visit, number))
+    return candidate_page(request, visit, find_candidate(visit, number))
 
 
-@project_page
-def promote(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
-    found = _find(visit, number)
-    if request.method != "POST":
-        return redirect(_page(visit, found))
-    require_decider(request, visit)
-    form = _valid(ShownForm(request.POST))
-    outcome = actions.promote_candidate(found, form.value(), actor=visit.actor)
-    return _answer(request, visit, found, form, outcome)
-
-
-@project_page
-def reject(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
-    found = _find(visit, number)
-    if request.method != "POST":
-        return redirect(_page(visit, found))
-    require_decider(request, visit)
-    form = RejectForm(request.POST)
-    if "reason" in form.errors and len(form.errors) == 1:
-        reason = f"Say it in {actions.MAX_REASON} characters or fewer."
-        return _candidate_page(request, visit, found, refusal=reason, status=422)
-    _valid(form)
-    outcome = actions.reject_candidate(
-        found, form.value(), reason=form.cleaned_data["reason"], actor=visit.actor
-    )
-    return _answer(request, visit, found, form, outcome)
-
-
-@project_page
-def undo(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
-    found = _find(visit, number)
-    if request.method != "POST":
-        return redirect(_page(visit, found))
-    require_decider(request, visit)
-    form = _valid(ShownForm(request.POST))
-    outcome = actions.undo_decision(found, form.value(), actor=visit.actor)
-    return _answer(request, visit, found, form, outcome)
-
-
-def _answer(
-    request: HttpRequest,
-    visit: Visit,
-    found: Candidate,
-    form: ShownForm,
-    outcome: actions.Outcome,
-) -> HttpResponse:
-    """Say what came of a decision: on to the next candidate, or why nothing was decided."""
-    match outcome:
-        case actions.Changed():
-            found.refresh_from_db()
-            context = {
-                **_shell(request, visit, _filters(request)),
-                "candidate": found,
-                "latest": queries.latest_decision(visit.project, found),
-                "again": _page(visit, found) + _filters(request).query(),
-            }
-            return render(request, "review/changed.html", context, status=409)
-        case actions.Refused(reason):
-            return _candidate_page(request, visit, found, refusal=reason, status=422)
-        case actions.Decided(decision):
-            request.session[_last_act_key(visit)] = decision.pk
-            return redirect(_onward(request, visit, found, form, decision.action == "UNDO"))
-
-
-def _onward(
-    request: HttpRequest, visit: Visit, decided: Candidate, form: ShownForm, is_undo: bool
-) -> str:
-    """Return where to go on: the candidate taken back, else the next one that is open."""
-    filters = _filters(request)
-    target = decided if is_undo else next_open(visit.project, filters, decided)
-    if target and form.cleaned_data["back"] != "queue":
-        return _page(visit, target) + filters.query()
-    queue_page = reverse("review:queue", kwargs={"slug": visit.project.slug})
-    return queue_page + filters.query(at=target.pk if target else None)
-
-
-def _candidate_page(
+def candidate_page(
     request: HttpRequest,
     visit: Visit,
     found: Candidate,
@@ -160,10 +87,11 @@ def _candidate_page(
     refusal: str | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    filters = _filters(request)
+    """Show a candidate, with what refused a decision on it."""
+    filters = filters_in(request)
     previous, following = neighbours(visit.project, filters, found)
     context = {
-        **_shell(request, visit, filters, beside=found),
+        **shell(request, visit, "queue", filters),
         "candidate": found,
         "sheet": queries.sheet_of(visit.project, found),
         "history": queries.history_of(visit.project, found),
@@ -173,53 +101,17 @@ def _candidate_page(
         "reason": request.POST.get("reason", ""),
         "back": "page",
     }
+    last = context["last"]
+    if last and not last.is_batch and last.candidate.pk == found.pk and last.can_undo:
+        context["last"] = None  # the decision bar of that very page says it
     return render(request, "review/candidate.html", context, status=status)
 
 
-def _shell(
-    request: HttpRequest, visit: Visit, filters: Filters, *, beside: Candidate | None = None
-) -> dict[str, Any]:
-    """Return what every page of a project shows around its own."""
-    last = queries.last_act(visit.project, request.session.get(_last_act_key(visit)))
-    if last and beside and last.candidate.pk == beside.pk and last.can_undo:
-        last = None  # the decision bar of that very page says it
-    return {
-        "visit": visit,
-        "project": visit.project,
-        "pending": queries.count_pending(visit.project),
-        "place": "queue",
-        "query": filters.query(),
-        "last": last,
-    }
-
-
-def _asked(request: HttpRequest) -> dict[str, Any]:
-    form = QueueForm(request.GET)
-    if not form.is_valid():
-        raise BadRequest("unknown filter")
-    return form.cleaned_data
-
-
-def _filters(request: HttpRequest) -> Filters:
-    return Filters.of(_asked(request))
-
-
-def _find(visit: Visit, number: int) -> Candidate:
-    found = Candidate.objects.filter(scope_id=visit.project.scope_id, pk=number).first()
-    if found is None:
-        raise Http404
-    return found
-
-
-def _page(visit: Visit, found: Candidate) -> str:
-    return reverse("review:candidate", kwargs={"slug": visit.project.slug, "number": found.pk})
-
-
-def _valid(form: ShownForm) -> ShownForm:
-    if not form.is_valid():
-        raise BadRequest("not a decision form of this console")
-    return form
-
-
-def _last_act_key(visit: Visit) -> str:
-    return f"last-act-{visit.project.pk}"
+def select_up_to(numbers: list[int], selected: set[int], upto: int | None) -> set[int]:
+    """Add the rows from the last selected one before a row up to it; alone without one."""
+    chosen = selected & set(numbers)
+    if upto not in numbers:
+        return chosen
+    end = numbers.index(upto)
+    start = max((at for at in range(end) if numbers[at] in chosen), default=end)
+    return chosen | set(numbers[start : end + 1])

@@ -13,7 +13,7 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.test import Client
 
-from codememory.candidates import statement_digest
+from codememory.candidates import shown_digest, statement_digest
 from codememory.models import (
     Actor,
     ActorKind,
@@ -22,6 +22,7 @@ from codememory.models import (
     EvidenceSegment,
     KnowledgeType,
     Membership,
+    Memory,
     Modality,
     Path,
     Policy,
@@ -34,6 +35,9 @@ from codememory.models import (
     Worktree,
     WorktreeDocument,
 )
+from codememory.people import actor_of
+from review.actions import is_plan, promote_as_plan, promote_candidate
+from review.outcomes import Shown
 
 PASSWORD = "correct horse battery"
 
@@ -121,6 +125,7 @@ def make_candidate(
     path: bytes = b"docs/adr/0017-refund-idempotency.md",
     before: str = "# Refund keys\n\nWe decided this in March.\n",
     after: str = "\nKeys live for 400 days.\n",
+    subject: str = "",
     flags: list[str] | None = None,
 ) -> Candidate:
     """Propose a statement that stands in a document, between the words before and after it."""
@@ -134,6 +139,7 @@ def make_candidate(
         modality=modality,
         statement=statement,
         statement_digest=statement_digest(statement),
+        subject=subject,
         confidence=0.8,
         rule="decision-section",
         flags=flags or [],
@@ -146,6 +152,15 @@ def make_candidate(
         byte_end=len(lead) + len(said),
     )
     return candidate
+
+
+def make_memory(candidate: Candidate, user: User) -> Memory:
+    """Let the user promote the candidate, a plan as a plan, through the very actions."""
+    candidate.refresh_from_db()
+    promote = promote_as_plan if is_plan(candidate) else promote_candidate
+    shown = Shown(candidate.version, shown_digest(candidate))
+    promote(candidate, shown, actor=actor_of(user))
+    return Memory.objects.get(candidate=candidate, state="ACTIVE")
 
 
 def signed_in(user: User, *, enforce_csrf_checks: bool = False) -> Client:

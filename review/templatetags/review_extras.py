@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 
 from django import template
@@ -11,8 +12,11 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from review.access import KEYS_COOKIE
+from review.differences import Part
+from review.forms import FLAGS
 from review.glyphs import code_and_name, is_seen
 from review.icons import ICONS
+from review.shortcuts import SHORTCUTS
 
 register = template.Library()
 
@@ -22,6 +26,7 @@ VERDICT_SENTENCES = {
     "RECHECK_REQUIRED": "The text has changed in the checkout. Read it there before relying on it.",
     "UNKNOWN": "Whether the text still stands cannot be said now.",
 }
+FLAG_WORDS = dict(FLAGS)
 _REDACTED = re.compile(r"\[(REDACTED:[a-z0-9_-]{1,40}:[0-9a-f]{8})\]")
 
 
@@ -33,6 +38,24 @@ def icon(name: str) -> SafeString:
         ' stroke="currentColor" aria-hidden="true" focusable="false">{}</svg>',
         format_html_join("", '<path d="{}"/>', ((path,) for path in ICONS[name])),
     )
+
+
+@register.simple_tag
+def shortcut(name: str) -> SafeString:
+    """Print the attribute by which the script finds the element that a key presses."""
+    return format_html('aria-keyshortcuts="{}"', SHORTCUTS[name].key)
+
+
+@register.simple_tag
+def cap(name: str) -> SafeString:
+    """Draw a key's cap; readers are told by the attribute."""
+    return format_html('<kbd aria-hidden="true">{}</kbd>', SHORTCUTS[name].cap)
+
+
+@register.filter
+def flag_words(flag: str) -> str:
+    """Say a candidate's flag in words."""
+    return FLAG_WORDS.get(flag) or words(flag)
 
 
 @register.filter
@@ -54,9 +77,18 @@ def visible(text: str, redactions: list[object] | None = None) -> SafeString:
 
 
 @register.filter
+def marked(parts: Iterable[Part]) -> SafeString:
+    """Show a word difference: what went struck, what came underlined."""
+    tags = {"old": "<del>{}</del>", "new": "<ins>{}</ins>"}
+    return format_html_join(
+        "", "{}", ((format_html(tags.get(part.kind, "{}"), visible(part.text)),) for part in parts)
+    )
+
+
+@register.filter
 def words(constant: str) -> str:
     """Say a constant in words: error_fix is "error fix", DECISION is "decision"."""
-    return constant.replace("_", " ").lower()
+    return str(constant).replace("_", " ").lower()
 
 
 @register.filter
@@ -119,3 +151,9 @@ def _with_redactions(text: str) -> SafeString:
             for index, piece in enumerate(pieces)
         ),
     )
+
+
+@register.filter
+def day(when: datetime) -> str:
+    """Write the day alone."""
+    return f"{when.day} {when:%b %Y}"

@@ -192,7 +192,8 @@ def test_no_page_asks_another_host_for_anything(page: Page) -> None:
     """ "no request to any other host": every request of a visit goes to this server."""
     hosts: set[str] = set()
     page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
-    for address in ("/", "/keys/", "/accounts/", "/projects/"):
+    project = "/projects/payments-api"
+    for address in ("/", "/keys/", "/accounts/", f"{project}/people/", f"{project}/audit/"):
         page.goto(address)
     assert hosts == {urlsplit(page.url).netloc}
 
@@ -200,11 +201,11 @@ def test_no_page_asks_another_host_for_anything(page: Page) -> None:
 def test_everything_works_without_javascript(page: Page) -> None:
     """ "It works without JavaScript for reading and deciding." """
     bare = second_window(page, has_scripts=False)
-    bare.click("text=Open")
+    bare.click(".peek >> text=Open")
     bare.fill("#reason", "not ours")
     bare.press("#reason", "Enter")
     bare.click("button:has-text('Undo')")
-    bare.click("button:has-text('Promote')")
+    bare.click(".decide >> text=Promote")
     assert states() == ["PROMOTED", "PENDING", "PENDING"]
 
 
@@ -212,7 +213,10 @@ def test_everything_works_without_javascript(page: Page) -> None:
 def test_no_page_scrolls_sideways(page: Page, width: int) -> None:
     """The page never scrolls sideways, phone or desk."""
     page.set_viewport_size({"width": width, "height": 844})
-    candidate = f"/projects/payments-api/candidates/{Candidate.objects.earliest('id').pk}/"
-    for address in ("/projects/payments-api/review/", candidate, "/keys/", "/accounts/"):
+    first = Candidate.objects.earliest("id").pk
+    for place in ("review/", f"review/bulk/?action=promote&c={first}", "people/", "audit/"):
+        page.goto(f"/projects/payments-api/{place}")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    for address in (f"/projects/payments-api/candidates/{first}/", "/keys/", "/accounts/"):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -23,14 +23,14 @@ from codememory.models import (
 )
 from codememory.people import actor_of
 from review.actions import (
-    Changed,
-    Decided,
-    Refused,
-    Shown,
+    PLAN_IS_NO_RULE,
+    defer_candidate,
+    promote_as_plan,
     promote_candidate,
     reject_candidate,
     undo_decision,
 )
+from review.outcomes import Changed, Decided, Refused, Shown
 from tests.builders import make_agent, make_candidate
 
 
@@ -128,10 +128,71 @@ def test_a_type_that_is_no_rule_is_not_promoted(project: Project, actor: Actor, 
     assert not Memory.objects.exists()
 
 
-def test_a_plan_is_promoted_as_a_plan(project: Project, actor: Actor) -> None:
-    candidate = make_candidate(project, modality="PLAN")
+@pytest.mark.parametrize(("modality", "said"), [("PLAN", "A plan"), ("PROPOSAL", "A proposal")])
+def test_a_plan_is_never_promoted_as_a_rule(
+    project: Project, actor: Actor, modality: str, said: str
+) -> None:
+    candidate = make_candidate(project, modality=modality)
+    outcome = promote_candidate(candidate, shown(candidate), actor=actor)
+    assert outcome == Refused(PLAN_IS_NO_RULE.format(said))
+    assert not Memory.objects.exists()
+
+
+@pytest.mark.parametrize("modality", ["PLAN", "PROPOSAL"])
+def test_a_plan_is_kept_as_a_plan(project: Project, actor: Actor, modality: str) -> None:
+    candidate = make_candidate(project, modality=modality)
+    promote_as_plan(candidate, shown(candidate), actor=actor)
+    memory = Memory.objects.get()
+    assert (memory.modality, memory.decision_action) == (modality, "PROMOTE_AS_PLAN")
+
+
+def test_what_is_no_plan_is_not_kept_as_one(candidate: Candidate, actor: Actor) -> None:
+    outcome = promote_as_plan(candidate, shown(candidate), actor=actor)
+    assert outcome == Refused("A decision is no plan: promote it as it is.")
+
+
+def test_the_database_refuses_a_plan_that_was_promoted_as_a_rule(
+    candidate: Candidate, actor: Actor
+) -> None:
     promote_candidate(candidate, shown(candidate), actor=actor)
-    assert Memory.objects.get().modality == "PLAN"
+    with pytest.raises(IntegrityError, match="memory_plan_stays_a_plan"), transaction.atomic():
+        Memory.objects.update(modality="PLAN")
+
+
+def test_deferring_puts_it_aside_with_or_without_a_reason(
+    candidate: Candidate, actor: Actor
+) -> None:
+    outcome = defer_candidate(candidate, shown(candidate), actor=actor)
+    candidate.refresh_from_db()
+    assert isinstance(outcome, Decided)
+    assert (candidate.state, outcome.decision.reason) == ("DEFERRED", "")
+
+
+def test_what_was_deferred_is_not_deferred_again(candidate: Candidate, actor: Actor) -> None:
+    defer_candidate(candidate, shown(candidate), reason="later", actor=actor)
+    outcome = defer_candidate(candidate, shown(candidate), actor=actor)
+    assert outcome == Refused(f"C{candidate.pk} is deferred already.")
+
+
+def test_taking_back_a_promotion_of_what_was_deferred_defers_it_again(
+    candidate: Candidate, actor: Actor
+) -> None:
+    defer_candidate(candidate, shown(candidate), reason="ask Marta", actor=actor)
+    promote_candidate(candidate, shown(candidate), actor=actor)
+    undo_decision(candidate, shown(candidate), actor=actor)
+    candidate.refresh_from_db()
+    assert candidate.state == "DEFERRED"
+    undo_decision(candidate, shown(candidate), actor=actor)
+    candidate.refresh_from_db()
+    assert candidate.state == "PENDING"
+
+
+def test_a_form_shown_beside_other_rivals_decides_nothing(
+    candidate: Candidate, actor: Actor
+) -> None:
+    seen = replace(shown(candidate), rivals=frozenset({404}))
+    assert isinstance(promote_candidate(candidate, seen, actor=actor), Changed)
+    assert not Memory.objects.exists()
 
 
 @pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.DEMO])
@@ -204,7 +265,8 @@ def test_an_undo_submitted_twice_is_done_once(candidate: Candidate, actor: Actor
 
 
 def test_a_superseded_memory_is_not_taken_back(candidate: Candidate, actor: Actor) -> None:
-    promote_candidate(candidate, shown(candidate), actor=actor)
-    Memory.objects.update(state=MemoryState.SUPERSEDED)
+    promoted = promote_candidate(candidate, shown(candidate), actor=actor)
+    assert isinstance(promoted, Decided)
+    Memory.objects.update(state=MemoryState.SUPERSEDED, ended_by=promoted.decision)
     assert isinstance(undo_decision(candidate, shown(candidate), actor=actor), Refused)
     assert not ReviewDecision.objects.filter(action="UNDO").exists()

@@ -7,12 +7,29 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from codememory.candidates import shown_digest
-from codememory.models import Actor, AuditEvent, Candidate, Memory, Project, ReviewDecision
-from tests.builders import make_candidate, signed_in
+from codememory.models import (
+    Actor,
+    AuditEvent,
+    Candidate,
+    EvidenceLink,
+    Memory,
+    Project,
+    ReviewDecision,
+)
+from tests.builders import make_candidate, make_memory, signed_in
+
+ACTIONS = ["", "promote", "promote-as-plan", "supersede", "reject", "defer", "undo"]
 
 
 def address(candidate: Candidate, action: str = "") -> str:
     return f"/projects/payments-api/candidates/{candidate.pk}/{action}"
+
+
+def seen(candidate: Candidate) -> str:
+    """The evidence that the page wrote into its form."""
+    return "-".join(
+        f"{link.segment_id}.{link.byte_start}" for link in candidate.evidence_links.all()
+    )
 
 
 def form(candidate: Candidate, **more: str) -> dict[str, str]:
@@ -55,8 +72,103 @@ def test_a_stale_form_answers_409_and_says_who_was_first(alice: User, candidate:
     page = answer.content.decode()
     assert answer.status_code == 409
     assert f"C{candidate.pk} changed since you opened it." in page
-    assert "Promoted by you" in page
+    assert "Promoted by you" in " ".join(page.split())
     assert "Nothing was decided." in page
+
+
+def test_a_stale_form_is_shown_what_was_added_since(
+    alice: User, project: Project, candidate: Candidate
+) -> None:
+    stale = form(candidate, seen=seen(candidate))
+    other = make_candidate(project, "Elsewhere.", path=b"docs/b.md").evidence_links.get()
+    EvidenceLink.objects.create(
+        scope=project.scope, candidate=candidate, segment=other.segment, byte_start=0, byte_end=9
+    )
+    answer = signed_in(alice).post(address(candidate, "promote"), stale)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "It is also said here now" in page
+    assert "docs/b.md" in page
+
+
+def test_a_form_is_shown_the_rule_that_appeared_since_word_by_word(
+    alice: User, project: Project
+) -> None:
+    candidate = make_candidate(project, "Tests take 10 seconds.", subject="tests")
+    stale = form(candidate, seen=seen(candidate))
+    rival = make_candidate(project, "Tests take 90 seconds.", subject="tests", path=b"b.md")
+    memory = make_memory(rival, alice)
+    answer = signed_in(alice).post(address(candidate, "promote"), stale)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert f"M{memory.pk} stands beside it now" in page
+    assert "<del>90</del><ins>10</ins>" in page
+
+
+def test_a_plan_has_a_button_of_its_own(alice: User, project: Project) -> None:
+    plan = make_candidate(project, modality="PLAN")
+    page = signed_in(alice).get(address(plan)).content.decode()
+    assert f"{address(plan, 'promote-as-plan')}" in page
+    assert f'action="{address(plan, "promote")}"' not in page
+    assert "says nothing of its being built" in page
+
+
+def test_a_plan_sent_to_plain_promote_is_refused(alice: User, project: Project) -> None:
+    plan = make_candidate(project, modality="PLAN")
+    answer = signed_in(alice).post(address(plan, "promote"), form(plan))
+    assert answer.status_code == 422
+    assert "never as a rule that holds" in answer.content.decode()
+    signed_in(alice).post(address(plan, "promote-as-plan"), form(plan))
+    assert Memory.objects.get().modality == "PLAN"
+
+
+def test_deferring_needs_no_reason_and_can_be_taken_back(alice: User, candidate: Candidate) -> None:
+    client = signed_in(alice)
+    client.post(address(candidate, "defer"), form(candidate, reason=""))
+    page = client.get(address(candidate)).content.decode()
+    assert "Deferred by you" in " ".join(page.split())
+    client.post(address(candidate, "undo"), form(candidate))
+    candidate.refresh_from_db()
+    assert candidate.state == "PENDING"
+
+
+def test_superseding_names_the_rule_that_ended(alice: User, project: Project) -> None:
+    old = make_memory(make_candidate(project, "Keys live for 90 days.", after=""), alice)
+    newer = make_candidate(project, "Keys live for 400 days.", after="")
+    client = signed_in(alice)
+    page = client.get(address(newer)).content.decode()
+    assert "<del>90</del><ins>400</ins>" in page
+    assert f"Supersede M{old.pk}" in page
+    sent = form(newer, memory=str(old.pk), rivals=str(old.pk))
+    done = client.post(address(newer, "supersede"), sent, follow=True).content.decode()
+    old.refresh_from_db()
+    assert (old.state, f"over M{old.pk}" in done) == ("SUPERSEDED", True)
+
+
+def test_the_old_evidence_stands_beside_the_new(alice: User, project: Project) -> None:
+    make_memory(make_candidate(project, "Keys live for 90 days.", after=""), alice)
+    newer = make_candidate(project, "Keys live for 400 days.", after="")
+    page = signed_in(alice).get(address(newer)).content.decode()
+    table = page[page.index('<table class="diff"') :]
+    assert "Keys live for <del>90</del> days." in table
+    assert "Keys live for <ins>400</ins> days." in table
+
+
+@pytest.mark.parametrize(
+    ("flag", "warning"),
+    [
+        ("INSTRUCTION_LIKE", "These words address an AI."),
+        ("UNTRUSTED_INSTRUCTIONS", "This stands in a file that instructs agents."),
+    ],
+)
+def test_a_flag_is_a_warning_on_the_page_and_in_the_queue(
+    alice: User, project: Project, flag: str, warning: str
+) -> None:
+    candidate = make_candidate(project, flags=[flag])
+    for place in (address(candidate), "/projects/payments-api/review/"):
+        page = signed_in(alice).get(place).content.decode()
+        assert warning in page
+        assert 'class="tag warning"' in page
 
 
 def test_a_rejection_without_a_reason_asks_for_one(alice: User, candidate: Candidate) -> None:
@@ -90,14 +202,44 @@ def test_a_reader_sees_and_cannot_decide(rita: User, candidate: Candidate) -> No
     assert not ReviewDecision.objects.exists()
 
 
-@pytest.mark.parametrize("action", ["", "promote", "reject", "undo"])
+@pytest.mark.parametrize("action", ACTIONS)
 def test_bob_gets_the_same_answer_as_for_what_does_not_exist(
     bob: User, candidate: Candidate, action: str
 ) -> None:
     client = signed_in(bob)
-    foreign = client.post(address(candidate, action), form(candidate, reason="no"))
-    absent = client.post(f"/projects/nowhere/candidates/{candidate.pk}/{action}", form(candidate))
+    sent = form(candidate, reason="no", memory="1")
+    foreign = client.post(address(candidate, action), sent)
+    absent = client.post(f"/projects/nowhere/candidates/{candidate.pk}/{action}", sent)
     assert (foreign.status_code, foreign.content) == (404, absent.content)
+    assert not ReviewDecision.objects.exists()
+
+
+@pytest.mark.parametrize("action", ACTIONS[1:])
+def test_a_foreign_number_in_bobs_own_project_answers_as_an_absent_one(
+    bob: User, candidate: Candidate, action: str
+) -> None:
+    client = signed_in(bob)
+    sent = form(candidate, reason="no", memory="1")
+    foreign = client.post(f"/projects/other/candidates/{candidate.pk}/{action}", sent)
+    absent = client.post(f"/projects/other/candidates/999999/{action}", sent)
+    assert (foreign.status_code, foreign.content) == (404, absent.content)
+    assert not ReviewDecision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "place", ["review/", "review/bulk/", "review/bulk/undo", "people/", "audit/"]
+)
+def test_bob_sees_no_page_of_the_project(bob: User, candidate: Candidate, place: str) -> None:
+    client = signed_in(bob)
+    for send in (client.get, client.post):
+        foreign, absent = send(f"/projects/payments-api/{place}"), send(f"/projects/no/{place}")
+        assert (foreign.status_code, foreign.content) == (404, absent.content)
+
+
+@pytest.mark.parametrize("action", ACTIONS[1:])
+def test_a_reader_sends_no_decision(rita: User, candidate: Candidate, action: str) -> None:
+    answer = signed_in(rita).post(address(candidate, action), form(candidate, reason="no"))
+    assert answer.status_code == 403
     assert not ReviewDecision.objects.exists()
 
 

@@ -10,7 +10,8 @@ from django.db import connection
 from codememory.candidates import shown_digest
 from codememory.models import Actor, Candidate, Memory
 from codememory.people import actor_of
-from review.actions import Changed, Decided, Outcome, Shown, promote_candidate
+from review.actions import promote_candidate
+from review.outcomes import Changed, Decided, Outcome, Shown
 from tests.builders import make_candidate, make_person, make_project
 
 

@@ -5,6 +5,10 @@
   const FIELDS = "input:not([type=checkbox], [type=radio]), select, textarea";
   let isLeaving = false; // a second press must not act while the first one's answer is on its way
 
+  // As aria-keyshortcuts names it: a letter with Shift is "Shift+P"; "?" is what is typed.
+  const named = (event) =>
+    event.shiftKey && /^\p{L}$/u.test(event.key) ? `Shift+${event.key.toUpperCase()}` : event.key;
+
   const find = (key) =>
     [...document.querySelectorAll("[aria-keyshortcuts]")].find(
       (element) =>
@@ -23,7 +27,7 @@
     }
     // Enter and Escape belong to the control that has the focus, if any has.
     if (event.key === "Enter" && focused?.matches("a, button, summary")) return;
-    const target = find(event.key);
+    const target = find(named(event));
     if (!target) return;
     event.preventDefault();
     if (target.matches(FIELDS)) target.focus();

@@ -1,0 +1,63 @@
+"""What changed about a candidate since a reviewer opened it, for the answer to a stale form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codememory.models import Candidate, Memory, MemoryState, Project, ReviewDecision
+from review.differences import Part, word_difference
+from review.forms import ShownForm, numbers_in
+from review.queries import evidence_of, history_of, seen_key
+from review.references import Piece, piece_of
+from review.rivals import rivals_of
+
+
+@dataclass(frozen=True, slots=True)
+class NewRival:
+    memory: Memory
+    parts: list[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The difference between what was in view and what there is now."""
+
+    decisions: list[ReviewDecision]
+    new_pieces: list[Piece]
+    gone_pieces: list[str]
+    new_rivals: list[NewRival]
+    gone_rivals: list[Memory]
+
+    @property
+    def is_known(self) -> bool:
+        return any(
+            (
+                self.decisions,
+                self.new_pieces,
+                self.gone_pieces,
+                self.new_rivals,
+                self.gone_rivals,
+            )
+        )
+
+
+def changes_since(project: Project, candidate: Candidate, form: ShownForm) -> Changes:
+    """Compare what a form says was in view with what there is; the form must be valid."""
+    version = form.cleaned_data["version"]
+    links = {seen_key(link): link for link in evidence_of(project, candidate)}
+    seen = form.evidence_seen
+    rivals = {rival.memory.pk: rival.memory for rival in rivals_of(candidate)}
+    beside = numbers_in(form.cleaned_data["rivals"])
+    ended = Memory.objects.filter(scope_id=project.scope_id, pk__in=beside - rivals.keys())
+    return Changes(
+        [d for d in history_of(project, candidate) if d.candidate_version >= version],
+        # A form that names no evidence is older than the page that writes it.
+        [piece_of(project, links[key]) for key in links if seen and key not in seen],
+        sorted(f"S{key.partition('.')[0]}" for key in seen - links.keys()),
+        [
+            NewRival(memory, word_difference(memory.statement, candidate.statement))
+            for number, memory in rivals.items()
+            if number not in beside
+        ],
+        list(ended.exclude(state=MemoryState.ACTIVE).select_related("ended_by__actor")),
+    )

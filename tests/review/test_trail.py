@@ -1,0 +1,114 @@
+"""The audit trail's page: filtered by its address, paged by a key, its own project's alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection, transaction
+
+from codememory import audit
+from codememory.models import AuditEvent, Candidate, Project, Role
+from codememory.people import actor_of
+from review import trail
+from tests.builders import make_memory, make_person, signed_in
+
+AUDIT = "/projects/payments-api/audit/"
+
+
+def page(user: User, query: str = "") -> str:
+    return signed_in(user).get(AUDIT + query).content.decode()
+
+
+def rows(text: str) -> list[str]:
+    """What each row says was done."""
+    return re.findall(r'data-l="What"><span class="mono">([^<]+)', text)
+
+
+@pytest.fixture
+def events(project: Project, alice: User, candidate: Candidate) -> None:
+    make_memory(candidate, alice)
+    audit.record("token.create", scope=project.scope, subject="cm_ab12", scopes=["read"])
+
+
+def test_it_shows_who_did_what_newest_first(alice: User, events: None) -> None:
+    text = page(alice)
+    assert rows(text) == ["token.create", "candidate.promote"]
+    assert "the machine" in text
+    assert ">alice<" in text
+
+
+def test_an_event_on_a_candidate_leads_to_it(
+    alice: User, events: None, candidate: Candidate
+) -> None:
+    assert f'href="/projects/payments-api/candidates/{candidate.pk}/">C{candidate.pk}</a>' in page(
+        alice
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("?action=token.create", ["token.create"]),
+        ("?subject=cm_ab12", ["token.create"]),
+        ("?person={alice}", ["candidate.promote"]),
+        ("?action=token.create&person={alice}", []),
+        ("?subject=nothing", []),
+    ],
+)
+def test_filters_stand_in_the_address(
+    alice: User, events: None, query: str, expected: list[str]
+) -> None:
+    assert rows(page(alice, query.format(alice=actor_of(alice).pk))) == expected
+
+
+def test_pages_follow_the_number_of_the_last_event_shown(
+    project: Project, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trail, "PAGE_SIZE", 2)
+    for number in range(5):
+        audit.record(f"step.{'abcde'[number]}", scope=project.scope)
+    first = page(alice)
+    (older,) = re.findall(r'href="(\?before=\d+)" rel="next"', first)
+    audit.record("step.later", scope=project.scope)
+    assert (rows(first), rows(page(alice, older))) == (
+        ["step.e", "step.d"],
+        ["step.c", "step.b"],
+    )
+
+
+def test_who_was_refused_is_for_leads_alone(project: Project, alice: User, bob: User) -> None:
+    signed_in(bob).get(AUDIT)
+    lena = make_person(project, Role.LEAD, "lena")
+    assert "bob" not in page(alice)
+    assert rows(page(lena)) == ["access.refused"]
+
+
+def test_events_of_another_project_are_not_in_it(alice: User, bob: User, events: None) -> None:
+    foreign = signed_in(bob).get(AUDIT)
+    absent = signed_in(bob).get("/projects/nowhere/audit/")
+    own = signed_in(bob).get("/projects/other/audit/").content.decode()
+    assert (foreign.status_code, foreign.content) == (404, absent.content)
+    assert "candidate.promote" not in own
+
+
+def test_a_name_stands_for_the_number_of_an_account(project: Project, alice: User) -> None:
+    audit.record("member.add", scope=project.scope, subject=f"user {alice.pk}", role="READER")
+    assert f"user {alice.pk}" not in page(alice)
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {} SET action = 'x'", "DELETE FROM {}"])
+def test_the_database_refuses_to_change_it(events: None, statement: str) -> None:
+    table = AuditEvent._meta.db_table
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        connection.cursor().execute(statement.format(table))
+
+
+@pytest.mark.parametrize("query", ["action=a b", "person=x", "before=0", "subject=%00"])
+def test_an_unknown_filter_is_refused(alice: User, query: str) -> None:
+    assert signed_in(alice).get(f"{AUDIT}?{query}").status_code == 400
+
+
+def test_a_project_without_events_says_so(alice: User) -> None:
+    assert "Nothing happened yet" in page(alice)
