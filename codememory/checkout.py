@@ -32,6 +32,7 @@ from codememory.verdicts import (
 )
 from collectors.documents import is_document
 from collectors.git import ObjectReader, Shadow, TreeEntry
+from collectors.ignoring import Eligibility, read_ignores
 from collectors.paths import read_worktree_file
 from collectors.redact import find_secrets, redact
 from collectors.repository import Head, Repository
@@ -165,11 +166,15 @@ class Checkout:
         return len(reached) - sum(oid in reached for oid in rows.iterator())
 
     def document_count(self) -> int:
-        """How many tracked documents of HEAD the policy lets be read."""
+        """How many tracked documents of HEAD the policy and its ignore file let be read."""
+        if self._reader is None:
+            return 0
+        ignores = read_ignores(self.tree.values(), self._reader)
+        eligibility = Eligibility(self.policy, ignores)
         return sum(
             is_document(path)
             and entry.mode & FILE_TYPE == REGULAR_FILE
-            and self.policy.classify(path)[0] not in UNREAD_CLASSES
+            and eligibility.left_out(path) is None
             for path, entry in self.tree.items()
         )
 

@@ -43,12 +43,12 @@ from codememory.projects import open_root
 from codememory.runs import Claim
 from collectors.documents import is_document, is_other_text, read_document
 from collectors.git import ObjectReader, Shadow, TreeEntry
-from collectors.ignoring import Ignores, read_ignores
+from collectors.ignoring import Eligibility, read_ignores
 from collectors.policy import Policy
 from collectors.replaced import sentence_keys
 from collectors.sections import SECTIONS_REVISION
 from collectors.statements import EXTRACTOR_REVISION, find_statements
-from collectors.values import Gap, GapReason, PathClass
+from collectors.values import Gap, GapReason
 
 BATCH_DOCUMENTS = 25
 MAX_EARLIER = 500  # documents that a new HEAD changed, whose text before is looked up
@@ -60,12 +60,12 @@ WAIT, MAX_WAITS = timedelta(seconds=0.5), 20
 
 @dataclass(slots=True)
 class _Source:
-    """What a slice reads: the sorted tree of HEAD, and the policy with its ignore file."""
+    """What a slice reads: the sorted tree of HEAD, under the policy and its ignore file."""
 
     reader: ObjectReader
     algorithm: str
     policy: Policy
-    ignores: Ignores
+    eligibility: Eligibility
     eligible: list[TreeEntry]
     gaps: list[Gap]
 
@@ -91,7 +91,7 @@ def document_batches(claim: Claim) -> Iterator[None]:
             if _waits(claim, run):
                 return
         _begin_history(claim, run, source)
-        yield from history_batches(claim, run, reader, source.policy, source.algorithm)
+        yield from history_batches(claim, run, reader, source.eligibility, source.algorithm)
         yield from replacement_batches(claim, run, reader, source.policy)
         _finish(claim, run)
 
@@ -101,11 +101,11 @@ def _open_source(
 ) -> _Source:
     tree = list(shadow.tree(str(run.head_oid)))
     ignores = read_ignores(tree, reader)
-    policy = ignores.applied_to(policy)
-    eligible, gaps = sort_tree(tree, policy)
+    eligibility = Eligibility(policy, ignores)
+    eligible, gaps = sort_tree(tree, eligibility)
     if ignores.gap is not None:
         gaps.append(ignores.gap)
-    return _Source(reader, algorithm, policy, ignores, eligible, gaps)
+    return _Source(reader, algorithm, policy, eligibility, eligible, gaps)
 
 
 def _begin(claim: Claim, run: Run, shadow: Shadow) -> bool:
@@ -168,17 +168,16 @@ def _waits(claim: Claim, run: Run) -> bool:
     return True
 
 
-def sort_tree(entries: Iterable[TreeEntry], policy: Policy) -> tuple[list[TreeEntry], list[Gap]]:
+def sort_tree(
+    entries: Iterable[TreeEntry], eligibility: Eligibility
+) -> tuple[list[TreeEntry], list[Gap]]:
     """Tell eligible documents from what is known but not read, with the reason of each."""
     eligible, gaps = [], []
     for entry in entries:
         if not (is_document(entry.path) or is_other_text(entry.path)):
             continue
-        path_class, rule = policy.classify(entry.path)
-        if path_class is PathClass.PROTECTED:
-            gaps.append(Gap(GapReason.PROTECTED, entry.path, entry.oid, detail=rule))
-        elif path_class is PathClass.EXCLUDED:
-            gaps.append(Gap(GapReason.EXCLUDED, entry.path, entry.oid, detail=rule))
+        if (why := eligibility.left_out(entry.path)) is not None:
+            gaps.append(Gap(why[0], entry.path, entry.oid, detail=why[1]))
         elif entry.mode == LINK_MODE:
             gaps.append(Gap(GapReason.SYMLINK_NOT_FOLLOWED, entry.path, entry.oid))
         elif not is_document(entry.path):
@@ -224,17 +223,14 @@ def _earlier_keys(run: Run, shadow: Shadow, source: _Source) -> set[int]:
     if head is None or source.reader.sizes([head])[head] is None:
         return set()
     tree = list(shadow.tree(head))
-    policy = read_ignores(tree, source.reader).applied_to(
-        read_policy(run.scope_id, run.policy_generation)
-    )
     oids = {entry.path: entry.oid for entry in source.eligible}
-    eligible, _ = sort_tree(tree, policy)
+    eligible, _ = sort_tree(tree, Eligibility(source.policy, read_ignores(tree, source.reader)))
     gone = [entry for entry in eligible if oids.get(entry.path) != entry.oid]
     found: set[int] = set()
     for entry in gone[:MAX_EARLIER]:
-        content = source.reader.read(entry.oid, "blob", policy.max_blob_bytes)
+        content = source.reader.read(entry.oid, "blob", source.policy.max_blob_bytes)
         if not isinstance(content, Gap):
-            found |= sentence_keys(read_document(entry.path, entry.oid, content, policy))
+            found |= sentence_keys(read_document(entry.path, entry.oid, content, source.policy))
     return found
 
 
@@ -266,7 +262,7 @@ def _begin_history(claim: Claim, run: Run, source: _Source) -> None:
     """Go on where the last run of the project ended; under other rules from the start."""
     if "history" in run.cursor:
         return
-    rules = [run.policy_generation, *RULES, SECTIONS_REVISION, source.ignores.oid]
+    rules = [run.policy_generation, *RULES, SECTIONS_REVISION, source.eligibility.ignores.oid]
     last = (
         Run.objects.filter(
             scope_id=run.scope_id, source=SourceKind.DOCUMENTS, cursor__has_key="history"
@@ -276,7 +272,7 @@ def _begin_history(claim: Claim, run: Run, source: _Source) -> None:
     )
     is_same = last is not None and last.cursor["history"]["rules"] == rules
     after = last.cursor["history"]["after"] if last is not None and is_same else 0
-    paths = document_paths(run.scope_id, source.policy)
+    paths = document_paths(run.scope_id, source.eligibility)
     with runs.fenced(claim) as row:
         if not is_same:
             SectionChange.objects.filter(scope_id=run.scope_id).delete()

@@ -25,8 +25,8 @@ from codememory.ingest_documents import store_revisions
 from codememory.ingest_history import store_gaps
 from codememory.models import Run, SectionChange, SourceKind, SourceRevision
 from codememory.runs import Claim
+from collectors.ignoring import Eligibility
 from collectors.objects import ObjectReader
-from collectors.policy import Policy
 from collectors.replaced import Replacement, replaced_sentences
 from collectors.sections import (
     SECTIONS_REVISION,
@@ -59,11 +59,11 @@ class _Page:
 
 
 def history_batches(
-    claim: Claim, run: Run, reader: ObjectReader, policy: Policy, algorithm: str
+    claim: Claim, run: Run, reader: ObjectReader, eligibility: Eligibility, algorithm: str
 ) -> Iterator[None]:
     """Read the versions after the run's position; yield after each committed batch."""
-    paths = document_paths(run.scope_id, policy)
-    versions = Versions(reader, policy, paths)
+    paths = document_paths(run.scope_id, eligibility)
+    versions = Versions(reader, eligibility.policy, paths)
     after = int(run.cursor["history"]["after"])
     while changes := next_changes(run.scope_id, paths, after, reader):
         started = time.monotonic()

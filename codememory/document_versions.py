@@ -11,16 +11,16 @@ from django.db import connection
 
 from codememory.models import Path
 from collectors.documents import is_document, read_document
+from collectors.ignoring import Eligibility
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
 from collectors.replaced import plain_text
 from collectors.sections import OwnSection, is_comparable, own_sections
-from collectors.values import Document, Gap, PathClass
+from collectors.values import Document, Gap
 
 BATCH_ROWS = 200
 BATCH_BYTES = 8 << 20
 CACHE_BYTES = 16 << 20
-UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 REGULAR_FILE, FILE_TYPE = 0o100000, 0o170000
 
 _OF_DOCUMENTS = """
@@ -126,15 +126,11 @@ class Versions:
         return version
 
 
-def document_paths(scope_id: int, policy: Policy) -> dict[int, bytes]:
+def document_paths(scope_id: int, eligibility: Eligibility) -> dict[int, bytes]:
     """Every path of the project, of any time, that names a document which may be read."""
     rows = Path.objects.filter(scope_id=scope_id).values_list("pk", "raw")
     found = ((pk, bytes(raw)) for pk, raw in rows.iterator())
-    return {
-        pk: raw
-        for pk, raw in found
-        if is_document(raw) and policy.classify(raw)[0] not in UNREAD_CLASSES
-    }
+    return {pk: raw for pk, raw in found if is_document(raw) and eligibility.left_out(raw) is None}
 
 
 def count_changes(scope_id: int, paths: Collection[int], after: int) -> int:

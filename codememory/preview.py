@@ -17,6 +17,7 @@ from codememory.projects import canonical_root, open_root
 from codememory.terminal import count_of, in_bytes, in_time, wrap
 from collectors.documents import is_document, is_other_text
 from collectors.git import ObjectReader, Shadow, TreeEntry, find_root
+from collectors.ignoring import Eligibility, read_ignores
 from collectors.policy import Policy
 from collectors.values import Gap, PathClass
 
@@ -107,8 +108,9 @@ def _count(
 ) -> Preview:
     head = shadow.head()
     oids = list(shadow.reachable(head.oid)) if head.oid else []
-    files = _Files(policy)
-    for entry in shadow.tree(head.oid) if head.oid else ():
+    tree = list(shadow.tree(head.oid)) if head.oid else []
+    files = _Files(policy, Eligibility(policy, read_ignores(tree, reader)))
+    for entry in tree:
         files.add(entry)
     changes = _changes_a_commit(shadow, reader, oids) * len(oids)
     git = {"commits": len(oids), "file_changes_about": round(changes)} | files.counts
@@ -132,8 +134,9 @@ def _count(
 class _Files:
     """Sorts the tracked files of HEAD under the rule that decides about each."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, of_documents: Eligibility) -> None:
         self.policy = policy
+        self.of_documents = of_documents
         self.counts = {"tracked_files": 0, "read": 0, "recorded_but_not_read": 0}
         limit = in_bytes(policy.max_blob_bytes)
         self.rules = {
@@ -145,6 +148,11 @@ class _Files:
             "oversize": RuleCount("exclude", "limits", "OVERSIZE", f"files over {limit}"),
             "link": RuleCount("exclude", "limits", "SYMLINK_NOT_FOLLOWED", "symbolic links"),
             "submodule": RuleCount("exclude", "limits", "SUBMODULE_NOT_READ", "submodules"),
+        }
+        self._by_glob = {
+            glob: RuleCount("exclude", "the tree's ignore file", "EXCLUDED", glob)
+            for glob in of_documents.ignores.globs
+            if not glob.startswith("!")
         }
         self._by_pattern: dict[tuple[str, str], RuleCount] = {}
         for rule in policy.rules():
@@ -162,18 +170,25 @@ class _Files:
         if by_path is not None:
             by_path.add(entry.path)
         kind = self._kind(entry)
+        if kind is None:
+            self._add_document(entry.path)
         if path_class in UNREAD or kind is not None:
             self.counts["recorded_but_not_read"] += 1
             if path_class not in UNREAD and kind is not None:
                 self.rules[kind].add(entry.path)
             return
         self.counts["read"] += 1
-        if is_document(entry.path):
-            self.rules["documents"].add(entry.path)
-        elif is_other_text(entry.path):
-            self.rules["other"].add(entry.path)
         if by_path is None:
             self.rules["history"].add(entry.path)
+
+    def _add_document(self, path: bytes) -> None:
+        if not (is_document(path) or is_other_text(path)):
+            return
+        why = self.of_documents.left_out(path)
+        if why is None:
+            self.rules["documents" if is_document(path) else "other"].add(path)
+        elif why[1] in self._by_glob:
+            self._by_glob[why[1]].add(path)
 
     def _kind(self, entry: TreeEntry) -> str | None:
         file_type = entry.mode & FILE_TYPE
@@ -184,7 +199,7 @@ class _Files:
         return "oversize" if (entry.size or 0) > self.policy.max_blob_bytes else None
 
     def listed(self) -> list[RuleCount]:
-        return [*self.rules.values(), *self._by_pattern.values()]
+        return [*self.rules.values(), *self._by_glob.values(), *self._by_pattern.values()]
 
 
 def _changes_a_commit(shadow: Shadow, reader: ObjectReader, oids: Sequence[str]) -> float:

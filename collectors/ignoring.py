@@ -1,29 +1,36 @@
-"""Reads a tree's `.codememoryignore`: globs of the project's own, in the manner of `.gitignore`.
+"""Which documents of a tree are read: by the policy, and by the tree's `.codememoryignore`.
 
-The file is the project's text and untrusted: it yields to the owner's policy, and nothing in it
-brings back a PROTECTED path.
+That file, in the manner of `.gitignore`, is the project's text and untrusted: it yields to the
+owner's globs, and nothing in it brings back a PROTECTED path.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pathspec import GitIgnoreSpec
 
 from collectors.git import TreeEntry
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
-from collectors.values import Gap, GapReason
+from collectors.values import Gap, GapReason, PathClass
 
 IGNORE_FILE = b".codememoryignore"
 MAX_BYTES = 64 * 1024
 MAX_GLOBS = 1_000
+NOT_INCLUDED = "not included"  # what a policy answers for a path that its `include` leaves out
 # Each run of stars multiplies the time that a hostile path takes to match.
 MAX_STARS = 3
 _STARS = re.compile(r"\*+")
 REGULAR_FILE, FILE_TYPE = 0o100000, 0o170000
+# Documents of these are not the project's own words, or nobody's to read.
+UNREAD_DOCUMENTS = {
+    PathClass.PROTECTED: GapReason.PROTECTED,
+    PathClass.EXCLUDED: GapReason.EXCLUDED,
+    PathClass.VENDORED: GapReason.EXCLUDED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +41,22 @@ class Ignores:
     oid: str = ""
     gap: Gap | None = None
 
-    def applied_to(self, policy: Policy) -> Policy:
-        """The policy with these globs before its own, which therefore decide."""
-        return replace(policy, exclude=(*self.globs, *policy.exclude)) if self.globs else policy
+
+class Eligibility:
+    """Decides which documents are read, by the policy and the globs of the tree's ignore file."""
+
+    def __init__(self, policy: Policy, ignores: Ignores) -> None:
+        self.policy, self.ignores = policy, ignores
+        self._tree = Policy(exclude=ignores.globs, redaction_key=b"")
+
+    def left_out(self, path: bytes) -> tuple[GapReason, str] | None:
+        """Why a document at this path is not read, with the deciding pattern; None if it is."""
+        path_class, pattern = self.policy.classify(path)
+        is_owners = pattern in self.policy.exclude or pattern == NOT_INCLUDED
+        if not is_owners:
+            path_class, pattern = self._tree.classify(path)
+        reason = UNREAD_DOCUMENTS.get(path_class)
+        return (reason, pattern) if reason is not None else None
 
 
 def read_ignores(entries: Iterable[TreeEntry], reader: ObjectReader) -> Ignores:
