@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from codememory.checkout import Checkout
-from codememory.models import GapRecord, SourceKind
+from codememory.models import EvidenceLink, FileChange, GapRecord, SourceKind
 from codememory.paths import path_digest, shown_path
+from collectors.values import GapReason
 
-HISTORY_REASONS = ("SHALLOW_BOUNDARY",)
+BOUNDARY = GapReason.SHALLOW_BOUNDARY.value
 
 
 def _gap(reason: str, text: str, count: int | None = None, **more: Any) -> dict[str, Any]:
@@ -33,33 +34,32 @@ def coverage_gaps(checkout: Checkout, paths: Sequence[bytes]) -> list[dict[str, 
         gaps.append(
             _gap("NOT_YET_PROCESSED", f"{waiting} commits of HEAD are not collected yet", waiting)
         )
-    rows = GapRecord.objects.filter(scope_id=checkout.scope_id)
-    if boundary := rows.filter(reason="SHALLOW_BOUNDARY").count():
+    if (boundary := _shallow_boundary(checkout)) is not None:
         gaps.append(_gap("SHALLOW", "history before a shallow boundary is not here", boundary))
     return gaps + _skipped(checkout, paths)
 
 
+def _shallow_boundary(checkout: Checkout) -> int | None:
+    """How many commits have parents that are not here; None where history is whole."""
+    snapshot = checkout.snapshot
+    if snapshot is not None and not snapshot.is_shallow:
+        return None  # a clone that was shallow once may have been completed since
+    rows = GapRecord.objects.filter(scope_id=checkout.scope_id, reason=BOUNDARY)
+    return rows.values("commit_oid").distinct().count() or None
+
+
 def _skipped(checkout: Checkout, paths: Sequence[bytes]) -> list[dict[str, Any]]:
     """Gaps on the asked paths, by path and reason."""
-    if not paths:
-        return []
-    found = (
-        GapRecord.objects.filter(
-            scope_id=checkout.scope_id, path__digest__in=[path_digest(path) for path in paths]
-        )
-        .values_list("path__raw", "reason")
-        .annotate(n=Count("pk"))
-        .order_by("path__raw", "reason")
-    )
     gaps = [
         _gap(
             "SKIPPED_FILES",
-            f"{shown_path(bytes(raw))}: {count} versions not read ({reason})",
+            f"{shown_path(path)}: {count} versions not read ({reason})",
             count,
-            path=shown_path(bytes(raw)),
+            path=shown_path(path),
             skipped_for=reason,
         )
-        for raw, reason, count in found
+        for path in paths
+        for reason, count in _gaps_of(checkout.scope_id, path)
     ]
     for path in paths:
         path_class, rule = checkout.policy.classify(path)
@@ -69,6 +69,23 @@ def _skipped(checkout: Checkout, paths: Sequence[bytes]) -> list[dict[str, Any]]
                 _gap("SKIPPED_FILES", text, path=shown_path(path), skipped_for=path_class.value)
             )
     return gaps
+
+
+def _gaps_of(scope_id: int, path: bytes) -> list[tuple[str, int]]:
+    """Count a path's versions that were not read, by reason.
+
+    Documents are recorded by path; history by object, since each is read once for all its paths.
+    """
+    digest = path_digest(path)
+    changes = FileChange.objects.filter(scope_id=scope_id).filter(
+        Q(new_path__digest=digest) | Q(old_path__digest=digest)
+    )
+    sides = changes.values_list("content_change__old_oid", "content_change__new_oid")
+    oids = {oid for pair in sides for oid in pair if oid is not None}
+    rows = GapRecord.objects.filter(scope_id=scope_id)
+    rows = rows.filter(Q(path__digest=digest) | Q(path=None, object_oid__in=oids))
+    found = rows.values_list("reason").annotate(n=Count("object_oid", distinct=True))
+    return [(reason, max(count, 1)) for reason, count in found.order_by("reason")]
 
 
 def verification_gaps(
@@ -84,14 +101,16 @@ def verification_gaps(
         gaps.append(
             _gap("NO_EXECUTION_RECORD", "no recorded run of tests says that any of this passes")
         )
+    with_code = _rules_with_code(checkout, rules)
     for rule in rules:
-        gaps.append(
-            _gap(
-                "RULE_WITHOUT_IMPLEMENTATION_LINK",
-                f"{rule['id']} is linked to its document only, to no code that carries it out",
-                claim=rule["id"],
+        if rule["id"] not in with_code:
+            gaps.append(
+                _gap(
+                    "RULE_WITHOUT_IMPLEMENTATION_LINK",
+                    f"{rule['id']} is linked to its document only, to no code that carries it out",
+                    claim=rule["id"],
+                )
             )
-        )
         if rule["verdict"] == "HISTORICAL":
             gaps.append(
                 _gap(
@@ -110,6 +129,15 @@ def verification_gaps(
             _gap("SOURCE_UNAVAILABLE", f"the source of {', '.join(lost)} is gone", len(lost))
         )
     return gaps
+
+
+def _rules_with_code(checkout: Checkout, rules: Sequence[dict[str, Any]]) -> set[str]:
+    """The rules that cite a piece of code: a segment that was cut from a commit's change."""
+    numbers = [int(rule["id"][1:]) for rule in rules]
+    cited = EvidenceLink.objects.filter(
+        scope_id=checkout.scope_id, memory_id__in=numbers, segment__revision__kind=SourceKind.GIT
+    )
+    return {f"M{pk}" for pk in cited.values_list("memory_id", flat=True)}
 
 
 def coverage(checkout: Checkout, git: dict[str, Any], documents: dict[str, Any]) -> dict[str, Any]:
