@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from codememory.models import Candidate, Memory, MemoryState, Project, ReviewDecision
 from review.differences import Part, word_difference
 from review.forms import ShownForm, numbers_in
-from review.queries import evidence_of, history_of, seen_key
+from review.queries import MAX_PIECES, evidence_of, history_of, seen_key
 from review.references import Piece, piece_of
 from review.rivals import rivals_of
 
@@ -49,10 +49,11 @@ def changes_since(project: Project, candidate: Candidate, form: ShownForm) -> Ch
     rivals = {rival.memory.pk: rival.memory for rival in rivals_of(candidate)}
     beside = numbers_in(form.cleaned_data["rivals"])
     ended = Memory.objects.filter(scope_id=project.scope_id, pk__in=beside - rivals.keys())
+    # A form that names no evidence is older than the page that writes it.
+    new = [key for key in links if seen and key not in seen]
     return Changes(
         [d for d in history_of(project, candidate) if d.candidate_version >= version],
-        # A form that names no evidence is older than the page that writes it.
-        [piece_of(project, links[key]) for key in links if seen and key not in seen],
+        [piece_of(project, links[key]) for key in new[:MAX_PIECES]],
         sorted(f"S{key.partition('.')[0]}" for key in seen - links.keys()),
         [
             NewRival(memory, word_difference(memory.statement, candidate.statement))

@@ -75,7 +75,7 @@ class ShownForm(forms.Form):
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
     shown = forms.RegexField(r"^[0-9a-f]{64}$")
     rivals = forms.RegexField(rf"^{_NUMBERS}$", required=False, max_length=400)
-    seen = forms.RegexField(rf"^(?:{_PIECE}(?:-{_PIECE})*)?$", required=False, max_length=20_000)
+    seen = forms.RegexField(rf"^(?:{_PIECE}(?:-{_PIECE})*)?$", required=False, max_length=500_000)
     back = forms.ChoiceField(choices=[("queue", "queue"), ("page", "page")], required=False)
 
     def value(self) -> Shown:

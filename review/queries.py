@@ -26,6 +26,8 @@ from review.differences import Part, word_difference
 from review.references import Piece, piece_of
 from review.rivals import Rival, has_rival_subject, rivals_of
 
+MAX_PIECES = 12  # pieces of evidence on a page; the rest is counted
+
 STANDING = {
     CandidateState.PENDING: "provisional",
     CandidateState.PROMOTED: "reviewed",
@@ -61,6 +63,7 @@ class Sheet:
 
     candidate: Candidate
     pieces: list[Piece]
+    links: list[EvidenceLink]
     rivals: list[ShownRival]
     comparison: Comparison | None
     shown: str
@@ -96,8 +99,12 @@ class Sheet:
 
     @property
     def seen(self) -> str:
-        """The evidence in view, for the form: what came later can be told apart."""
-        return "-".join(seen_key(piece.link) for piece in self.pieces)
+        """All evidence there is, for the form: what came later can be told apart."""
+        return "-".join(seen_key(link) for link in self.links)
+
+    @property
+    def more_pieces(self) -> int:
+        return len(self.links) - len(self.pieces)
 
     @property
     def rival_numbers(self) -> str:
@@ -141,11 +148,12 @@ def sheet_of(project: Project, candidate: Candidate) -> Sheet:
     """Return what a decision on the candidate rests on."""
     links = evidence_of(project, candidate)
     decision = standing_decision(candidate)
-    pieces = [piece_of(project, link) for link in links]
+    pieces = [piece_of(project, link) for link in links[:MAX_PIECES]]
     rivals = rivals_of(candidate)
     return Sheet(
         candidate,
         pieces,
+        links,
         [
             ShownRival(
                 rival,

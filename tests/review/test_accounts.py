@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from axes.models import AccessAttempt
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from codememory.errors import CodeMemoryError
 from codememory.models import AuditEvent, SignInLink
 from codememory.people import create_administrator
 from review.forms import SIGN_IN_FAILED
@@ -81,7 +82,7 @@ def test_createadmin_prints_a_link_that_works(capsys: pytest.CaptureFixture[str]
 
 def test_createadmin_makes_nobody_an_administrator_by_name() -> None:
     make_person(name="alice")
-    with pytest.raises(CommandError, match="no administrator"):
+    with pytest.raises(CodeMemoryError, match="no administrator"):
         call_command("createadmin", "alice")
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from codememory.models import Candidate, Membership, Project
-from review import queue
+from review import queries, queue
 from tests.builders import make_candidate, make_person, make_project, signed_in
 
 QUEUE = "/projects/payments-api/review/"
@@ -161,3 +161,15 @@ def test_no_page_claims_a_verdict_on_a_checkout_that_is_not_there(bob: User) -> 
         text = page(bob, address)
         assert 'class="verdict unknown"' in text
         assert 'class="verdict historical"' not in text
+
+
+def test_a_candidate_said_in_many_places_shows_the_first_ones_and_counts_all(
+    alice: User, project: Project, candidate: Candidate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MAX_PIECES", 2)
+    for number in range(3):
+        other = make_candidate(project, f"Place {number}.", path=b"%d.md" % number)
+        other.evidence_links.update(candidate=candidate)
+    text = page(alice, f"/projects/payments-api/candidates/{candidate.pk}/")
+    assert "4 pieces, the first 2 shown" in text
+    assert text.count('class="card excerpt"') == 2
