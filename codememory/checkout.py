@@ -16,7 +16,7 @@ from typing import Self, TypeVar
 
 from django.db import connection
 
-from codememory.collect_history import scratch_folder
+from codememory.collect_history import boundary_digest, scratch_folder
 from codememory.errors import RefusedProjectError
 from codememory.models import FileChange, GitCommit, Project, RefSnapshot
 from codememory.policies import read_policy
@@ -42,6 +42,7 @@ REGULAR_FILE = 0o100000
 FILE_TYPE = 0o170000
 INDEX_BYTES = 100 << 20  # of HEAD's text that the line index holds; the rest it does not know
 FACTS_HELD = 16
+COSTLY = ("lines",)
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 
 Fact = TypeVar("Fact")
@@ -63,6 +64,10 @@ _facts_lock = Lock()
 def _once_per_head(name: str, scope_id: int, head: str, make: Callable[[], Fact]) -> Fact:
     """Compute something once per HEAD of a project; the questions that follow share it."""
     key = (name, scope_id, head)
+    if name in COSTLY:  # one at a time: each holds a whole HEAD
+        with _facts_lock:
+            for other in [k for k in _facts if k[0] == name and k != key]:
+                del _facts[other]
     with _facts_lock:
         if key in _facts:
             return _facts[key]  # type: ignore[return-value]
@@ -134,14 +139,23 @@ class Checkout:
     @cached_property
     def snapshot(self) -> RefSnapshot | None:
         """The finished collection of this very HEAD, if there is one."""
-        rows = RefSnapshot.objects.filter(scope_id=self.scope_id, worktree_id=self.worktree.pk)
+        if self._shadow is None or self.head.oid is None:
+            return None
+        rows = RefSnapshot.objects.filter(
+            scope_id=self.scope_id,
+            worktree_id=self.worktree.pk,
+            boundary_digest=boundary_digest(self._shadow.shallow_boundary()),
+            policy_generation=self.policy.generation,
+        )
         return rows.filter(head_oid=self.head.oid).order_by("-pk").first()
 
     @cached_property
     def _unreachable(self) -> frozenset[int]:
         """Rows of commits that this HEAD does not reach."""
         if self.snapshot is not None:
-            return frozenset(self.snapshot.unreachable)
+            stored = GitCommit.objects.filter(scope_id=self.scope_id).count()
+            if stored == self.snapshot.stored_commits:
+                return frozenset(self.snapshot.unreachable)
         rows = GitCommit.objects.filter(scope_id=self.scope_id).values_list("pk", "oid")
         return frozenset(pk for pk, oid in rows.iterator() if oid not in self._reached)
 
@@ -264,7 +278,11 @@ class Checkout:
             additions = [(commit, bytes(path)) for commit, path in pairs]
             return PathHistory(moves, additions, self.tree.__contains__)
 
-        return _once_per_head("paths", self.scope_id, self.head.oid or "", make)
+        # Taken from rows: kept only once this HEAD is collected, and for that collection.
+        if self.snapshot is None:
+            return make()
+        version = f"{self.head.oid} {self.snapshot.pk} {self.snapshot.captured_at}"
+        return _once_per_head("paths", self.scope_id, version, make)
 
     def followed_paths(self, path: bytes, case: HunkCase) -> tuple[bytes, ...]:
         return self._path_history.follow(path, case.ordinal)
@@ -272,7 +290,8 @@ class Checkout:
     @cached_property
     def _line_index(self) -> LineIndex:
         make = lambda: LineIndex(self._texts())  # noqa: E731
-        return _once_per_head("lines", self.scope_id, self.head.oid or "", make)
+        version = f"{self.head.oid} {self.policy.generation}"
+        return _once_per_head("lines", self.scope_id, version, make)
 
     def _texts(self) -> Iterator[tuple[bytes, bytes]]:
         left = INDEX_BYTES

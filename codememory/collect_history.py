@@ -6,16 +6,18 @@ topological listing of that HEAD and the commit found there, so a rerun continue
 
 from __future__ import annotations
 
+import hashlib
 import time
 from array import array
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path as FilePath
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import F
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
 
 from codememory import runs
 from codememory.errors import RefusedProjectError, SourceUnreadableError
@@ -41,6 +43,7 @@ from collectors.values import Gap, GapReason
 
 PAGE_COMMITS = 100
 CHUNK = 2_000
+LOST_TRIED = 200  # lost objects that a run looks at again
 LONG_RUN = 400  # commits; shorter ones leave statistics to the server
 GROWING = (GitCommit, Path, ContentChange, LogicalChange, FileChange, SearchTerm)
 OLD_HEADS = 20  # how many earlier HEADs may shorten the listing
@@ -77,38 +80,68 @@ def history_batches(claim: Claim) -> Generator[None]:
 def _begin(claim: Claim, run: Run, shadow: Shadow, reader: ObjectReader) -> bool:
     """Capture HEAD and what has to be listed; False: there is nothing to do, the run is done."""
     head = shadow.head()
-    is_shallow = bool(head.oid) and shadow.is_shallow
-    snapshots = RefSnapshot.objects.filter(scope_id=run.scope_id)
-    done = snapshots.filter(worktree_id=run.worktree_id, head_oid=head.oid, is_shallow=is_shallow)
-    if head.oid is None or done.exists():
+    boundary = shadow.shallow_boundary() if head.oid else []
+    snapshots = RefSnapshot.objects.filter(
+        scope_id=run.scope_id,
+        policy_generation=run.policy_generation,
+        boundary_digest=boundary_digest(boundary),
+    )
+    done = snapshots.filter(
+        worktree_id=run.worktree_id,
+        head_oid=head.oid,
+        stored_commits=GitCommit.objects.filter(scope_id=run.scope_id).count(),
+    )
+    is_healed = bool(head.oid) and _is_healed(run.scope_id, reader)
+    if head.oid is None or (done.exists() and not is_healed):
         with runs.fenced(claim) as row:
             row.head_oid, row.branch_label, row.phase = head.oid, head.branch, "done"
             row.total = row.done = 0
             if head.oid is None:
-                store_gaps(run.scope_id, run.pk, "git", [Gap(GapReason.UNBORN_HEAD)], {})
+                replace_head_gaps(run, [Gap(GapReason.UNBORN_HEAD)])
             runs.finish_run(row)
         return False
-    exclude = [] if is_shallow else _known_heads(snapshots, reader)
+    exclude = [] if boundary or is_healed else _known_heads(snapshots, reader)
     total = shadow.count(head.oid, exclude)
     with runs.fenced(claim) as row:
         row.head_oid, row.branch_label, row.phase = head.oid, head.branch, "history"
         row.cursor = {"position": 0, "oid": None, "exclude": exclude}
         row.total, row.done = total, 0
-        boundary = [
-            Gap(GapReason.SHALLOW_BOUNDARY, commit_oid=oid) for oid in shadow.shallow_boundary()
-        ]
-        store_gaps(run.scope_id, run.pk, "git", boundary, {})
+        replace_head_gaps(
+            run, [Gap(GapReason.SHALLOW_BOUNDARY, commit_oid=oid) for oid in boundary]
+        )
     run.head_oid, run.cursor = row.head_oid, row.cursor
     return True
 
 
-def _known_heads(snapshots: object, reader: ObjectReader) -> list[str]:
-    """Return earlier finished HEADs that still exist: what they reach is stored already."""
-    heads = list(
-        snapshots.filter(is_shallow=False)  # type: ignore[attr-defined]
-        .order_by("-pk")
-        .values_list("head_oid", flat=True)[:OLD_HEADS]
+def boundary_digest(boundary: Iterable[str]) -> bytes:
+    """SHA-256 of the commits at which a clone is cut off; empty for a whole one."""
+    oids = sorted(boundary)
+    return hashlib.sha256("\n".join(oids).encode()).digest() if oids else b""
+
+
+def replace_head_gaps(run: Run, gaps: Sequence[Gap]) -> None:
+    """Write the gaps that speak of HEAD as a whole in the place of those of earlier HEADs."""
+    reasons = [GapReason.UNBORN_HEAD.value, GapReason.SHALLOW_BOUNDARY.value]
+    old = GapRecord.objects.filter(scope_id=run.scope_id, source="git", reason__in=reasons)
+    old.delete()
+    store_gaps(run.scope_id, run.pk, "git", gaps, {})
+
+
+def _is_healed(scope_id: int, reader: ObjectReader) -> bool:
+    """Tell whether an object that was missing or corrupt can be read now."""
+    lost = GapRecord.objects.filter(
+        scope_id=scope_id,
+        source="git",
+        reason__in=[GapReason.MISSING_OBJECT.value, GapReason.OBJECT_CORRUPT.value],
+        object_oid__isnull=False,
     )
+    oids = {str(oid) for oid in lost.values_list("object_oid", flat=True)[:LOST_TRIED]}
+    return any(isinstance(reader.read(oid), bytes) for oid in oids)
+
+
+def _known_heads(snapshots: QuerySet[RefSnapshot], reader: ObjectReader) -> list[str]:
+    """Return earlier finished HEADs that still exist: what they reach is stored already."""
+    heads = list(snapshots.order_by("-pk").values_list("head_oid", flat=True)[:OLD_HEADS])
     sizes = reader.sizes(heads)
     return [oid for oid in dict.fromkeys(heads) if sizes.get(oid) is not None]
 
@@ -190,16 +223,18 @@ def add_metrics(total: Mapping[str, float], *parts: Mapping[str, float]) -> dict
 def _finish(claim: Claim, run: Run, shadow: Shadow) -> None:
     """Check that every reachable commit has its row, then record the finished HEAD."""
     assert run.head_oid is not None
-    found, listed = array("q"), 0
+    found, missing, listed = array("q"), set[str](), 0
     listing = shadow.rev_list(run.head_oid)
     while oids := list(islice(listing, CHUNK)):
         listed += len(oids)
         rows = GitCommit.objects.filter(scope_id=run.scope_id, oid__in=oids)
-        found.extend(rows.values_list("pk", flat=True))
+        stored = dict(rows.values_list("oid", "pk"))
+        found.extend(stored.values())
+        missing |= set(oids) - stored.keys()
     unreadable = GapRecord.objects.filter(
-        scope_id=run.scope_id, source="git", commit_oid=F("object_oid")
-    ).count()
-    if len(found) + unreadable < listed:
+        scope_id=run.scope_id, source="git", commit_oid__in=missing, object_oid=F("commit_oid")
+    )
+    if missing - set(unreadable.values_list("commit_oid", flat=True)):
         # An earlier HEAD vouched for commits that are not stored: list everything once more.
         _restart(claim, listed)
         raise SourceUnreadableError(
@@ -216,6 +251,10 @@ def _finish(claim: Claim, run: Run, shadow: Shadow) -> None:
                 "reachable": listed,
                 "unreachable": unreachable,
                 "is_shallow": shadow.is_shallow,
+                "boundary_digest": boundary_digest(shadow.shallow_boundary()),
+                "policy_generation": run.policy_generation,
+                "stored_commits": GitCommit.objects.filter(scope_id=run.scope_id).count(),
+                "captured_at": Now(),
             },
         )
         row.phase = "done"

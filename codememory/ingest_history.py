@@ -7,7 +7,7 @@ Every row has a natural key, so a page written twice changes nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from django.db import connection
@@ -22,6 +22,7 @@ from codememory.logical_changes import (
 )
 from codememory.models import (
     ContentChange,
+    EntryKind,
     FileChange,
     GapRecord,
     GitCommit,
@@ -32,11 +33,11 @@ from codememory.models import (
     SourceKind,
 )
 from codememory.search.change_fields import ChangedFile, ChangeFields, change_fields
-from codememory.search.entries import write_changes
+from codememory.search.entries import remove_entries, write_changes
 from collectors.history import HistoryPage, classify_change
 from collectors.policy import Policy
 from collectors.values import ContentChange as ContentChangeValue
-from collectors.values import ContentClass, Gap, PathClass
+from collectors.values import ContentClass, Gap, Hunk, PathClass
 
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 NAME_BYTES = 256
@@ -52,16 +53,18 @@ class PreparedPage:
     algorithm: str
     comparisons: list[Comparison]
     contents: dict[Pair, ContentChangeValue]
-    # Search fields of logical changes the project does not have yet, in topological order.
+    # Search fields of logical changes the project does not have yet, in topological order, and
+    # of those whose content can be read only now.
     fields: dict[bytes, ChangeFields] = field(default_factory=dict)
+    healed: dict[Pair, int] = field(default_factory=dict)  # unread until now, with their row
 
 
 def known_pairs(scope_id: int, pairs: Collection[Pair]) -> set[Pair]:
-    """Return those pairs of blobs whose content change is stored."""
-    return set(_content_ids(scope_id, pairs))
+    """Return those pairs of blobs that are analysed; one that could not be read is tried again."""
+    return set(_content_ids(scope_id, pairs, "AND c.content_class <> 'UNREAD'"))
 
 
-def _content_ids(scope_id: int, pairs: Collection[Pair]) -> dict[Pair, int]:
+def _content_ids(scope_id: int, pairs: Collection[Pair], more: str = "") -> dict[Pair, int]:
     if not pairs:
         return {}
     olds, news = [p[0] for p in pairs], [p[1] for p in pairs]
@@ -78,7 +81,7 @@ def _content_ids(scope_id: int, pairs: Collection[Pair]) -> dict[Pair, int]:
         for half in halves:
             cursor.execute(
                 f"SELECT c.old_oid, c.new_oid, c.id {asked} {table} c "
-                f"ON c.scope_id = %s AND {half}",
+                f"ON c.scope_id = %s AND {half} {more}",
                 [olds, news, scope_id],
             )
             found |= {(old, new): row_id for old, new, row_id in cursor.fetchall()}
@@ -116,11 +119,22 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
     identities = {c.identity for c in comparisons if c.identity}
     known = _known_identities(scope_id, identities)
     prepared = PreparedPage(page, policy, algorithm, comparisons, contents)
+    read_now = [
+        (c.old_oid, c.new_oid)
+        for c in page.content_changes
+        if c.content_class is not ContentClass.UNREAD
+    ]
+    prepared.healed = _content_ids(scope_id, read_now, "AND c.content_class = 'UNREAD'")
     for comparison in comparisons:
         identity = comparison.identity
-        if identity and identity not in known and identity not in prepared.fields:
+        is_known = identity in known and not _is_healed(comparison, prepared)
+        if identity and not is_known and identity not in prepared.fields:
             prepared.fields[identity] = change_fields(_changed_files(comparison, prepared))
     return prepared
+
+
+def _is_healed(comparison: Comparison, prepared: PreparedPage) -> bool:
+    return any(pair_of(comparison.rows[p]) in prepared.healed for p in comparison.owned)
 
 
 def _known_identities(scope_id: int, identities: Collection[bytes]) -> set[bytes]:
@@ -150,12 +164,14 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     page, generation = prepared.page, prepared.policy.generation
     paths = store_paths(scope_id, _paths_of(page))
     commits = _store_commits(scope_id, prepared)
+    _make_readable(scope_id, prepared)
     content_ids, new_contents = _store_contents(scope_id, generation, prepared)
     changes, new_changes = _store_logical_changes(scope_id, prepared)
     rows = _store_file_changes(scope_id, prepared, paths, commits, content_ids, changes)
     gaps = store_gaps(scope_id, run_id, SourceKind.GIT, page.gaps, paths)
     # Last: it holds the row that writers of a project's index take turns on.
-    fields = [(new_changes[i], f) for i, f in prepared.fields.items() if i in new_changes]
+    _rewrite_healed(scope_id, prepared, changes, new_changes)
+    fields = [(changes[i], f) for i, f in prepared.fields.items() if i in changes]
     entries = write_changes(scope_id, fields)
     return {
         "new_content_changes": new_contents,
@@ -229,14 +245,7 @@ def _store_contents(
             content.new_size,
             content.added_lines,
             content.removed_lines,
-            int_array(
-                n
-                for h in content.hunks
-                for n in (
-                    h.old_line, h.old_lines, h.new_line, h.new_lines,
-                    h.old_start, h.old_end, h.new_start, h.new_end,
-                )
-            ),
+            int_array(_hunk_numbers(content.hunks)),
             b"".join(h.old_sha256 + h.new_sha256 for h in content.hunks),
             content.hunks_cut,
             generation,
@@ -264,9 +273,7 @@ def _store_logical_changes(
         if identity is None or identity in seen:
             continue
         seen.add(identity)
-        owned = [prepared.contents.get(pair_of(comparison.rows[p])) for p in comparison.owned]
-        added = sum(content.added_lines for content in owned if content)
-        removed = sum(content.removed_lines for content in owned if content)
+        added, removed = _line_counts(comparison, prepared)
         rows.append((scope_id, identity, len(comparison.owned), added, removed))
     names = ["scope", "identity", "files", "added_lines", "removed_lines"]
     inserted = insert_rows(LogicalChange, names, rows, ["identity", "id"])
@@ -280,6 +287,65 @@ def _store_logical_changes(
         Observation, ["scope", "kind", "logical_change", "rationale", "rule_revision"], observed
     )
     return ids, new
+
+
+def _make_readable(scope_id: int, prepared: PreparedPage) -> None:
+    """Bring content changes that could not be read up to date, in their rows; drop their gaps."""
+    for pair, row_id in prepared.healed.items():
+        content = prepared.contents[pair]
+        ContentChange.objects.filter(scope_id=scope_id, pk=row_id).update(
+            content_class=content.content_class.value,
+            old_size=content.old_size,
+            new_size=content.new_size,
+            added_lines=content.added_lines,
+            removed_lines=content.removed_lines,
+            hunk_ranges=list(_hunk_numbers(content.hunks)),
+            hunk_digests=b"".join(h.old_sha256 + h.new_sha256 for h in content.hunks),
+            hunks_cut=content.hunks_cut,
+        )
+        GapRecord.objects.filter(
+            scope_id=scope_id, source=SourceKind.GIT, object_oid__in=[o for o in pair if o]
+        ).delete()
+
+
+def _rewrite_healed(
+    scope_id: int, prepared: PreparedPage, ids: dict[bytes, int], new: dict[bytes, int]
+) -> None:
+    """Recount logical changes whose content can be read only now, and index them again."""
+    healed = set()
+    for comparison in prepared.comparisons:
+        identity = comparison.identity
+        if not identity or identity in new or not _is_healed(comparison, prepared):
+            continue
+        added, removed = _line_counts(comparison, prepared)
+        rows = LogicalChange.objects.filter(scope_id=scope_id, pk=ids[identity])
+        rows.update(added_lines=added, removed_lines=removed)
+        healed.add(ids[identity])
+    remove_entries(scope_id, EntryKind.CHANGE, healed)
+
+
+def _hunk_numbers(hunks: Iterable[Hunk]) -> Iterator[int]:
+    for h in hunks:
+        yield from (
+            h.old_line, h.old_lines, h.new_line, h.new_lines,
+            h.old_start, h.old_end, h.new_start, h.new_end,
+        )  # fmt: skip
+
+
+def _line_counts(comparison: Comparison, prepared: PreparedPage) -> tuple[int, int]:
+    """Sum the lines that a comparison's owned rows (or owned hunks) add and remove."""
+    added = removed = 0
+    for position, numbers in comparison.owned.items():
+        content = prepared.contents.get(pair_of(comparison.rows[position]))
+        if content is None:
+            continue
+        if numbers is None:
+            added, removed = added + content.added_lines, removed + content.removed_lines
+            continue
+        for number in numbers:
+            hunk = content.hunks[number - 1]
+            added, removed = added + hunk.new_lines, removed + hunk.old_lines
+    return added, removed
 
 
 def _store_file_changes(

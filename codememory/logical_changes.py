@@ -80,7 +80,10 @@ def own_merged_rows(comparisons: Sequence[Comparison], content_of: ContentOf) ->
         if numbers is None or numbers:
             first.owned[position] = numbers
     if first.owned:
-        first.identity = identity_of(first.rows[position] for position in first.owned)
+        whole = identity_of(first.rows[position] for position in first.owned)
+        # Of a row that is owned in part, which part belongs to the identity.
+        parts = "".join(f"{position}:{n};" for position, n in first.owned.items() if n)
+        first.identity = hashlib.sha256(whole + parts.encode()).digest() if parts else whole
 
 
 def _own_hunks(

@@ -160,7 +160,7 @@ def parse_commit(oid: str, content: bytes, policy: Policy) -> Commit:
     text, _ = redact(message, find_secrets(message), policy.redaction_key)
     return Commit(
         oid=oid,
-        tree_oid=headers[b"tree"][0].decode("ascii"),
+        tree_oid=headers.get(b"tree", [b""])[0].decode("ascii", "replace"),
         parents=tuple(parent.decode("ascii") for parent in headers.get(b"parent", ())),
         author=_parse_signature(headers.get(b"author", [b""])[0]),
         committer=_parse_signature(headers.get(b"committer", [b""])[0]),

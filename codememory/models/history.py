@@ -45,7 +45,8 @@ class GitCommit(OwnedModel):
 class RefSnapshot(OwnedModel):
     """Derived. A worktree's HEAD as a finished run found it, and what it could not reach.
 
-    `unreachable` lists the project's commit rows that this HEAD does not reach (rarely any).
+    `unreachable` lists the project's commit rows that this HEAD does not reach (rarely any), as of
+    `stored_commits` rows. It speaks for one shallow boundary and one policy only.
     """
 
     worktree = owned_link("codememory.Worktree", related_name="snapshots")
@@ -54,6 +55,9 @@ class RefSnapshot(OwnedModel):
     reachable = models.PositiveIntegerField()
     unreachable = ArrayField(models.BigIntegerField(), default=list)
     is_shallow = models.BooleanField(default=False)
+    boundary_digest = models.BinaryField(max_length=32, default=b"")  # SHA-256 of its commits
+    policy_generation = models.PositiveIntegerField(default=1)
+    stored_commits = models.PositiveIntegerField(default=0)
     captured_at = models.DateTimeField(db_default=Now())
 
     class Meta(OwnedModel.Meta):

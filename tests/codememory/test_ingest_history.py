@@ -21,6 +21,7 @@ from codememory.models import (
     SearchEntry,
 )
 from codememory.projects import primary_worktree, register_project
+from codememory.recall import search
 from tests.collected import collect, collect_source
 from tests.repos import RepoBuilder, make_tangled_repository, stamp
 
@@ -170,3 +171,87 @@ def test_a_missing_blob_is_a_gap_and_the_rest_is_read(tmp_path: Path) -> None:
         "content_class"
     )
     assert list(classes) == ["TEXT", "UNREAD"]
+
+
+def test_an_object_that_comes_back_is_read_and_its_gap_is_withdrawn(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("a.py", "zebra = 1\n")
+    repo.commit()
+    place = repo.loose(repo.blob("a.py"))
+    kept = place.read_bytes()
+    place.unlink()
+    project = collect(repo, ("git",))
+    row_id = ContentChange.objects.get().pk
+    place.write_bytes(kept)
+    collect_source(project, "git")
+    change = ContentChange.objects.get()
+    assert (change.pk, change.content_class, change.added_lines) == (row_id, "TEXT", 1)
+    assert not GapRecord.objects.exists()
+    assert search(project, "zebra")["results"][0]["title"] == "a.py added (+1 -0)"
+
+
+def test_a_deepened_clone_is_read_further_and_loses_its_gap(tmp_path: Path) -> None:
+    origin = RepoBuilder(tmp_path / "origin")
+    for number in range(6):
+        origin.write("a.py", f"n = {number}\n")
+        origin.commit()
+    origin.git("clone", "-q", "--depth", "2", f"file://{origin.root}", str(tmp_path / "r"))
+    clone = RepoBuilder(tmp_path / "r")
+    project = collect(clone, ("git",))
+    assert GitCommit.objects.count() == 2
+    clone.git("fetch", "-q", "--unshallow")
+    collect_source(project, "git")
+    assert GitCommit.objects.count() == 6
+    assert FileChange.objects.count() == 6
+    assert not GapRecord.objects.exists()
+
+
+def test_a_first_commit_withdraws_the_gap_of_an_unborn_head(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    project = collect(repo, ("git",))
+    repo.write("a.py", "one\n")
+    repo.commit()
+    collect_source(project, "git")
+    assert not GapRecord.objects.exists()
+
+
+def test_an_evil_merge_counts_only_its_own_lines(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("a.py", "".join(f"{number}\n" for number in range(30)))
+    repo.commit()
+    repo.branch("side")
+    repo.write("a.py", (repo.root / "a.py").read_text().replace("3\n", "three\n", 1))
+    repo.commit()
+    repo.checkout("main")
+    repo.write("a.py", (repo.root / "a.py").read_text().replace("25\n", "twentyfive\n"))
+    repo.commit()
+    repo.git("merge", "-q", "--no-ff", "--no-commit", "side")
+    repo.write("a.py", (repo.root / "a.py").read_text().replace("14\n", "evil\n"))
+    merge = repo.commit()
+    collect(repo, ("git",))
+    row = FileChange.objects.get(commit__oid=merge, logical_change__isnull=False)
+    assert row.logical_change is not None
+    assert (row.logical_change.added_lines, row.logical_change.removed_lines) == (1, 1)
+    assert len(row.hunk_numbers or []) == 1
+
+
+def test_what_is_asked_while_collecting_does_not_linger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codememory.collect_history.PAGE_COMMITS", 1)
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("old.py", "def walrus():\n    return 'tusk and whiskers'\n")
+    repo.commit()
+    repo.rename("old.py", "new.py")
+    repo.commit()
+    project, _ = register_project(repo.root)
+    run = runs.request_run(primary_worktree(project), "git", 1, None)
+    claim = runs.claim_run(run.pk)
+    assert claim is not None
+    batches = history_batches(claim)
+    next(batches)
+    next(batches)  # the first commit is stored, the rename is not
+    assert search(project, "walrus")["results"]
+    for _ in batches:
+        pass
+    assert search(project, "walrus")["results"][0]["verdict"] == "CURRENT_SUPPORTED"
