@@ -23,6 +23,8 @@ from codememory.verification import coverage, verification_gaps
 RULES, CHANGES, INTENT, CANDIDATES = 20, 12, 6, 4
 RULES_ASKED = 50  # memories that a question's terms reach, before the rule's own test
 PATH_CHANGES = 4  # newest changes of an asked path, whatever their words
+PROVENANCE_BYTES = 160  # about what one cited id adds to the provenance
+FIXED_BYTES = 900  # about what gaps, coverage and the frame take
 BYTES_A_TOKEN = 4  # estimate: UTF-8 bytes / 4 over-counts code by a tenth
 INTENT_SHARE = 0.5  # of the best score: weaker texts are no documented intent of this task
 CHANGE_SHARE = 0.35
@@ -58,6 +60,7 @@ class _Budget:
         taken: list[dict[str, Any]] = []
         for position, item in enumerate(items):
             size = len(json.dumps(item, ensure_ascii=False).encode())
+            size += PROVENANCE_BYTES * len(item["evidence_ids"])
             # The first rule and the first change come whatever their size: an answer without
             # them would hide that there are any, and its continuation would never move on.
             if size > self.left and (taken or section not in ALWAYS_ONE):
@@ -72,7 +75,7 @@ def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, 
     """Return the answer and the offset of its continuation (None: there is no more)."""
     question = ask(project.scope_id, request.text)
     with Checkout(project) as checkout:
-        budget = _Budget(request.budget * BYTES_A_TOKEN)
+        budget = _Budget(max(0, request.budget * BYTES_A_TOKEN - FIXED_BYTES))
         rules = budget.take("applicable_rules", _rules(checkout, question))
         found, has_more = _changes(checkout, question, request)
         changes = budget.take("relevant_changes", found)
@@ -117,24 +120,27 @@ def _changes(
 ) -> tuple[list[dict[str, Any]], bool]:
     """Changes found by the words, and the newest ones of the asked paths; and is there more?"""
     only = frozenset(request.paths)
-    scores: dict[int, float | None] = {}
-    if request.offset == 0:
-        scores |= dict.fromkeys(newest_changes(checkout, request.paths, PATH_CHANGES))
+    scores: dict[int, float] = {}
     for path in request.paths or (None,):
         wanted = request.offset + CHANGES + 1
         page = find([checkout.scope_id], question.text, [EntryKind.CHANGE], path, wanted, None)
         best = page.hits[0].score if page.hits else 0.0
         for hit in page.hits:
             if hit.score >= best * CHANGE_SHARE:
-                scores[hit.target_id] = max(hit.score, scores.get(hit.target_id) or 0.0)
-    ranked = sorted(scores, key=lambda pk: (-(scores[pk] or 0.0), -pk))
-    ranked = ranked[request.offset :]
+                scores[hit.target_id] = max(hit.score, scores.get(hit.target_id, 0.0))
+    by_words = sorted(scores, key=lambda pk: (-scores[pk], -pk))
+    # What changed last on an asked path comes whatever its words: in the middle of the first page,
+    # below the best hits and before the weak ones.
+    newest = newest_changes(checkout, request.paths, PATH_CHANGES)
+    head = [pk for pk in by_words[: CHANGES - len(newest)] if pk not in newest]
+    tail = [pk for pk in by_words if pk not in newest and pk not in head]
+    ranked = [*head, *newest, *tail][request.offset :]
     shown = change_results(checkout, ranked[:CHANGES], question.weights, only)
     results = [
         {
             **shown[pk],
-            "score": round(scores[pk] or 0.0, 4),
-            "found_by": "path" if scores[pk] is None else "words",
+            "score": round(scores.get(pk, 0.0), 4),
+            "found_by": "words" if pk in scores else "path",
         }
         for pk in ranked[:CHANGES]
         if pk in shown

@@ -22,6 +22,7 @@ from codememory.search.query import search as find
 from codememory.verification import coverage_gaps
 
 MAX_LIMIT = 50
+MAX_QUESTION = 4_000  # characters; what is beyond is not read
 # What a search result holds; `engineering_context` says more of the same things.
 RESULT_KEYS = (
     "kind", "id", "commit", "commits", "old_path", "new_path", "title", "snippet", "verdict",
@@ -49,6 +50,7 @@ def search(
 
     Never an error for any question; raises BadCursorError for a cursor of another question.
     """
+    question = bounded(question)
     limit = max(1, min(limit, MAX_LIMIT))
     raw = raw_path(path) if path is not None else None
     page = find([project.scope_id], question, kinds, raw, limit, cursor)
@@ -66,6 +68,11 @@ def search(
         "gaps": gaps,
         "next": page.next,
     }
+
+
+def bounded(question: str) -> str:
+    """Cut a question to what is read of it; a NUL separates words like a space."""
+    return question[:MAX_QUESTION].replace("\0", " ")
 
 
 def _newest(checkout: Checkout, path: bytes, kinds: Sequence[str], limit: int) -> list[Hit]:
@@ -110,7 +117,7 @@ def engineering_context(
     `budget` is in estimated tokens (UTF-8 bytes / 4). Raises BadCursorError.
     """
     request = ContextRequest(
-        task=task,
+        task=bounded(task),
         paths=tuple(raw_path(path) for path in paths),
         symbols=tuple(symbols),
         intent=intent,

@@ -166,3 +166,16 @@ def test_words_of_another_project_find_nothing(project: Project, tmp_path: Path)
     other.commit()
     collect(other)
     assert search(project, "zanzibar")["results"] == []
+
+
+def test_a_busy_path_still_shows_what_changed_there_last(
+    repo: RepoBuilder, project: Project
+) -> None:
+    for number in range(20):
+        repo.write("shop/mail.py", f"def send(text):\n    print('zebra', {number}, text)\n")
+        repo.commit()
+    repo.write("shop/mail.py", "def send(text):\n    return text\n")
+    last = repo.commit()
+    collect_source(project, "git")
+    answer = engineering_context(project, "zebra", paths=["shop/mail.py"], budget=20_000)
+    assert last in {change["commit"] for change in answer["relevant_changes"]}
