@@ -69,10 +69,24 @@ def register_project(path: str | os.PathLike[str]) -> tuple[Project, bool]:
 
 
 def find_project(name: str) -> Project | None:
-    """Find a project by slug, or by a path inside its root."""
-    if "/" not in name and (project := Project.objects.filter(slug=name).first()):
+    """Find a project by its name or root, or by a path that exists inside its root.
+
+    A mistyped name is no path, although the current directory may lie inside some root.
+    """
+    found = find_exact_project(name)
+    if found is not None or not name or "\0" in name or not Path(name).exists():
+        return found
+    is_path = os.sep in name or name in {os.curdir, os.pardir} or Path(name).is_dir()
+    return project_of_path(name) if is_path else None
+
+
+def find_exact_project(name: str) -> Project | None:
+    """Find a project by its name or its very root, whose folder need not be there any more."""
+    if not name or "\0" in name:
+        return None
+    if os.sep not in name and (project := Project.objects.filter(slug=name).first()):
         return project
-    return project_of_path(name) if name and "\0" not in name else None
+    return Project.objects.filter(root_digest=_digest(Path(os.path.realpath(name)))).first()
 
 
 def project_of_path(path: str | os.PathLike[str]) -> Project | None:
@@ -88,6 +102,14 @@ def require_project(name: str | None) -> Project:
     project = find_project(name) if name else project_of_path(Path.cwd())
     if project is None:
         raise UnknownProjectError(name or str(Path.cwd()))
+    return project
+
+
+def require_exact_project(name: str) -> Project:
+    """Find a project by its name or its very root, for what cannot be undone, or gives access."""
+    project = find_exact_project(name)
+    if project is None:
+        raise UnknownProjectError(name)
     return project
 
 

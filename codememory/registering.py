@@ -5,31 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codememory.errors import RefusedProjectError
 from codememory.models import Project
 from codememory.policies import default_policy, read_policy
 from codememory.preview import Preview, preview_lines, preview_project
-from codememory.projects import canonical_root, find_project, register_project
+from codememory.projects import find_exact_project, register_project
 from codememory.terminal import RefusedError, TerminalCommand
-
-
-def registered(name: str) -> Project | None:
-    """The project whose name or very root this is; a folder inside a project is not that project.
-
-    For commands that only ask, a folder inside is enough: `projects.find_project`.
-    """
-    found = find_project(name)
-    if found is None or found.slug == name:
-        return found
-    try:
-        return found if str(canonical_root(name)) == found.root else None
-    except RefusedProjectError:
-        return None
 
 
 def preview_of(name: str, sources: Sequence[str] = ()) -> Preview:
     """Count what collecting a project or a folder would read. Raises RefusedProjectError."""
-    project = registered(name)
+    project = find_exact_project(name)
     if project is None:
         return preview_project(Path(name), default_policy(), sources)
     return preview_project(Path(project.root), read_policy(project.scope_id), sources)
@@ -42,7 +27,7 @@ def register_after_yes(
 
     Raises RefusedError without the yes, RefusedProjectError for what is no repository.
     """
-    if found := registered(name):
+    if found := find_exact_project(name):
         return found, False
     if "/" not in name and not Path(name).exists():
         raise RefusedError(f"there is no project and no folder {name!r}: give the path of a folder")

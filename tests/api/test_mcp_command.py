@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
+from codememory.errors import CodeMemoryError
 from codememory.models import Project
 from tests.api.agents import calling, over_stdio, process, text_of
 
@@ -99,5 +100,5 @@ def test_a_signal_ends_it_while_the_agent_stays_silent(alice: Project) -> None:
 
 
 def test_an_unknown_project_is_refused_at_the_start() -> None:
-    with pytest.raises(CommandError, match="nowhere"):
+    with pytest.raises(CodeMemoryError, match="nowhere"):
         call_command("mcp", project=["nowhere"])

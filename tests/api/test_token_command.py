@@ -6,10 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from api.management.commands.token import duration
 from codememory import tokens
+from codememory.errors import CodeMemoryError
 from codememory.models import Project
 
 
@@ -78,7 +79,7 @@ def test_a_revoked_token_is_listed_as_such(
     ],
 )
 def test_what_cannot_be_done_is_refused(alice: Project, arguments: list[str]) -> None:
-    with pytest.raises(CommandError):
+    with pytest.raises(CodeMemoryError):
         call_command("token", *arguments)
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from api.access import ProcessAccess
 from api.server import stdio_server
 from api.stdin import ending_at_signals
-from codememory.errors import CodeMemoryError
 from codememory.projects import project_of_path, require_project
 
 
@@ -34,11 +33,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 -- Django's signature
         with redirect_stdout(sys.stderr):  # stdout belongs to JSON-RPC alone
-            try:
-                access = ProcessAccess(_project_ids(options["project"]))
-            except CodeMemoryError as error:
-                raise CommandError(str(error)) from error
-            server = stdio_server(access)
+            server = stdio_server(ProcessAccess(_project_ids(options["project"])))
         with ending_at_signals():
             anyio.run(server.run_stdio_async)
 

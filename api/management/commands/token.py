@@ -10,12 +10,11 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from codememory import tokens
-from codememory.errors import CodeMemoryError
 from codememory.models import ApiToken, Project
-from codememory.projects import require_project
+from codememory.projects import require_exact_project
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -38,12 +37,8 @@ class Command(BaseCommand):
             action.add_argument("--json", action="store_true", help="print one JSON document")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 -- Django's signature
-        try:
-            answer, text = {"create": _create, "list": _list, "revoke": _revoke}[options["action"]](
-                options
-            )
-        except CodeMemoryError as error:
-            raise CommandError(str(error)) from error
+        act = {"create": _create, "list": _list, "revoke": _revoke}[options["action"]]
+        answer, text = act(options)
         self.stdout.write(json.dumps(answer, indent=2) if options["json"] else text)
 
 
@@ -62,7 +57,7 @@ def duration(text: str) -> timedelta:
 
 
 def _create(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    projects = list({p.pk: p for p in map(require_project, options["project"])}.values())
+    projects = list({p.pk: p for p in map(require_exact_project, options["project"])}.values())
     scopes = [scope.strip() for scope in options["scopes"].split(",") if scope.strip()]
     name = options["name"] or f"agent of {projects[0].slug}"
     token, plain = tokens.create_token(name, projects, scopes, options["expires"])

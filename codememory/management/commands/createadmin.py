@@ -5,9 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from codememory.errors import CodeMemoryError
 from codememory.people import create_administrator
 
 
@@ -19,9 +18,6 @@ class Command(BaseCommand):
         parser.add_argument("--url", default="http://127.0.0.1:8420", help="where the console is")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002  (Django's signature)
-        try:
-            path = create_administrator(options["name"])
-        except CodeMemoryError as error:
-            raise CommandError(str(error)) from error
+        path = create_administrator(options["name"])
         self.stdout.write(f"sign-in: {options['url'].rstrip('/')}{path}")
         self.stderr.write("It ends after 24 hours or with its first use.")

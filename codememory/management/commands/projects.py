@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from codememory.models import Candidate, CandidateState, Project
-from codememory.projects import require_project
+from codememory.projects import require_exact_project
 from codememory.registering import register_after_yes
 from codememory.removal import remove_project
 from codememory.status import run_counts, totals
@@ -42,7 +42,7 @@ class Command(TerminalCommand):
         return {**describe(project), "is_new": is_new}, line
 
     def _remove(self, name: str, *, is_given: bool) -> tuple[dict[str, Any], str]:
-        project = require_project(name)
+        project = require_exact_project(name)
         self.say(f"Removing {project.slug} deletes all that is stored about it:")
         for line in removal_lines(project):
             self.say(f"  {line}")
