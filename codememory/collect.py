@@ -19,6 +19,7 @@ from codememory.models import LIVE_STATES, GapRecord, Policy, Project, Run, RunS
 from codememory.projects import primary_worktree
 from codememory.slices import work_slice
 from codememory.terminal import ProgressLine, RefusedError, count_of, in_time
+from codememory.wake_ups import HEAVY_SOURCES, forget_ended
 
 UP_LOCK = 0x636D_7570  # any constant of ours
 LOOK_SECONDS = 0.3
@@ -68,13 +69,15 @@ class UpLock:
 
 
 def is_up_running() -> bool:
-    """Whether an `up` works on this database now."""
+    """Whether an `up` works on this database now: told without touching its lock."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [UP_LOCK])
-        is_free = bool(cursor.fetchone()[0])
-        if is_free:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [UP_LOCK])
-    return not is_free
+        cursor.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            " AND classid::bigint = %s AND objid::bigint = %s AND objsubid = 1)",
+            [UP_LOCK >> 32, UP_LOCK & 0xFFFF_FFFF],
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def request_runs(project: Project, sources: Sequence[str] = ()) -> list[Run]:
@@ -95,6 +98,8 @@ def follow(run_ids: Sequence[int]) -> list[Run]:
         while live := list(Run.objects.filter(pk__in=run_ids, state__in=LIVE_STATES)):
             if is_up_running() or not _work_one(live):
                 time.sleep(LOOK_SECONDS)
+    if not is_up_running():
+        forget_ended()
     return list(Run.objects.filter(pk__in=run_ids).order_by("pk"))
 
 
@@ -102,15 +107,16 @@ def _work_one(live: Sequence[Run]) -> bool:
     """Work one slice of the first run that can be claimed; false when none can be now."""
     runs.requeue_lost_runs()
     # The short ones first: they are done while somebody looks.
-    for run in sorted(live, key=lambda run: (run.source in runs.HEAVY_SOURCES, run.pk)):
+    for run in sorted(live, key=lambda run: (run.source in HEAVY_SOURCES, run.pk)):
         claim = runs.claim_run(run.pk)
         if claim is None:
             continue
         try:
-            work_slice(claim)
+            # No `up` runs: nobody would work on what a polite slice makes room for.
+            work_slice(claim, is_polite=False)
         except BaseException:  # Ctrl-C or SIGTERM: what is committed stays, the rest is for later
             connection.close()  # it may have been stopped in the middle of a statement
-            runs.yield_run(claim)
+            runs.yield_run(claim, is_waking=False)
             raise
         return True
     return False

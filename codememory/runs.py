@@ -17,12 +17,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Now
-from django_q.tasks import async_task
 
 from codememory.errors import LeaseLostError, RunCancelledError
 from codememory.models import LIVE_STATES, Actor, Project, Run, RunState, Worktree
+from codememory.wake_ups import HEAVY_SOURCES, wake, wake_next
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +31,6 @@ SLICE_SECONDS = 20.0
 MAX_ATTEMPTS = 5
 MAX_LOST_LEASES = 3
 BACKOFF_SECONDS, BACKOFF_CAP_SECONDS = 2.0, 300.0
-TASK = "codememory.tasks.run_slice"
-HEAVY_SOURCES = ("git",)
 CLAIMS_LOCK = 0x636D_636C  # one claim decides at a time; any constant of ours will do
 
 
@@ -95,7 +93,7 @@ def request_run(worktree: Worktree, source: str, generation: int, actor: Actor |
             return Run.objects.get(
                 scope_id=worktree.scope_id, worktree=worktree, source=source, state__in=LIVE_STATES
             )
-        async_task(TASK, run.pk)
+        wake(run.pk)
     return run
 
 
@@ -114,6 +112,7 @@ def claim_run(run_id: int) -> Claim | None:
             return None
         if run.is_cancel_requested:
             _end(run.pk, RunState.CANCELLED, state=RunState.QUEUED)
+            wake_next()  # nobody else would: this was the wake-up
             return None
         running = Run.objects.filter(state=RunState.RUNNING)
         is_heavy = Q(source__in=HEAVY_SOURCES) if run.source in HEAVY_SOURCES else Q(pk=None)
@@ -135,10 +134,11 @@ def claim_run(run_id: int) -> Claim | None:
 
 
 @contextmanager
-def fenced(claim: Claim) -> Iterator[Run]:
+def fenced(claim: Claim, *, is_progress: bool = True) -> Iterator[Run]:
     """Open a transaction whose first statement locks the run and checks the fence.
 
-    Whatever the block writes is committed with the run's cursor, or not at all.
+    Whatever the block writes is committed with the run's cursor, or not at all. Progress forgives
+    earlier failures; what only starts again must not, or it would start again for ever.
     Raises LeaseLostError or RunCancelledError.
     """
     with transaction.atomic():
@@ -153,7 +153,8 @@ def fenced(claim: Claim) -> Iterator[Run]:
         if run.is_cancel_requested:
             raise RunCancelledError(claim.run_id)
         yield run
-        run.lost_leases = run.attempts = 0
+        if is_progress:
+            run.lost_leases = run.attempts = 0
         run.save(
             update_fields=[
                 "cursor", "phase", "done", "total", "metrics", "head_oid", "branch_label",
@@ -177,7 +178,7 @@ def extend_lease(claim: Claim) -> bool:
 def _end(run_id: int, to: str, **still: object) -> bool:
     return bool(
         Run.objects.filter(pk=run_id, **still).update(
-            state=to, lease_owner=None, lease_until=None, ended_at=Now()
+            state=to, lease_owner=None, lease_until=None, not_before=None, ended_at=Now()
         )
     )
 
@@ -188,13 +189,14 @@ def finish_run(run: Run) -> None:
     wake_next()
 
 
-def yield_run(claim: Claim) -> None:
+def yield_run(claim: Claim, *, is_waking: bool = True) -> None:
     """Give the run back to the queue at the end of a slice, and wake whoever's turn it is."""
     with transaction.atomic():
         Run.objects.filter(pk=claim.run_id, fence=claim.fence, state=RunState.RUNNING).update(
             state=RunState.QUEUED, lease_owner=None, lease_until=None
         )
-        wake_next()
+        if is_waking:
+            wake_next()
 
 
 def cancel_claimed(claim: Claim) -> None:
@@ -231,19 +233,6 @@ def fail_run(claim: Claim, error: Exception) -> None:
         )
         wake_next()
     logger.warning("run %s failed: %s, again: %s", claim.run_id, type(error).__name__, again)
-
-
-def wake_next() -> None:
-    """Enqueue a wake-up for the due run whose project was served longest ago."""
-    due = (
-        Run.objects.filter(state=RunState.QUEUED)
-        .filter(Q(not_before=None) | Q(not_before__lte=Now()))
-        .order_by(F("scope__project__served_at").asc(nulls_first=True), "pk")
-        .values_list("pk", flat=True)
-    )
-    # Two: a heavy one may be held back while a light one could go.
-    for run_id in due[:2]:
-        async_task(TASK, run_id)
 
 
 def is_another_project_waiting(claim: Claim) -> bool:
@@ -286,22 +275,19 @@ def sweep() -> None:
     requeue_lost_runs()
     running = Run.objects.filter(state=RunState.RUNNING).exists()
     queued = Run.objects.filter(state=RunState.QUEUED).exists()
-    if queued and not running and not _is_wake_up_waiting():
+    if queued and not running:
         wake_next()
-
-
-def _is_wake_up_waiting() -> bool:
-    # One that a worker took and died with stays leased for long: it wakes nobody.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM django_q_ormq WHERE lock <= now())")
-        return bool(cursor.fetchone()[0])
 
 
 def cancel_run(run: Run) -> str:
     """Cancel: a queued run ends at once, a running one at its next batch. Returns its state."""
-    if _end(run.pk, RunState.CANCELLED, state=RunState.QUEUED):
-        return RunState.CANCELLED
-    Run.objects.filter(pk=run.pk, state=RunState.RUNNING).update(is_cancel_requested=True)
+    with transaction.atomic():
+        # Locked: it may go from one state to the other between two looks.
+        locked = Run.objects.select_for_update(no_key=True, of=("self",)).filter(pk=run.pk)
+        locked.values_list("pk").first()
+        if not _end(run.pk, RunState.CANCELLED, state=RunState.QUEUED):
+            running = Run.objects.filter(pk=run.pk, state=RunState.RUNNING)
+            running.update(is_cancel_requested=True)
     run.refresh_from_db(fields=["state"])
     return run.state
 
@@ -319,6 +305,7 @@ def retry_run(run: Run) -> bool:
                     attempts=0,
                     lost_leases=0,
                     is_cancel_requested=False,
+                    not_before=None,
                     ended_at=None,
                     error_class=None,
                     error_text=None,
@@ -326,5 +313,5 @@ def retry_run(run: Run) -> bool:
         except IntegrityError:  # another run of the same source is live already
             return False
         if changed:
-            async_task(TASK, run.pk)
+            wake(run.pk)
     return bool(changed)

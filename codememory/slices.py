@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 
-from django.db import connection
+from django.db import Error, connection
 
 from codememory import runs
 from codememory.collect_documents import document_batches
@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 # A slice opens its repository anew: it works at least so long before another project's turn.
 POLITE_SECONDS = 5.0
+RETRY_SECONDS = 2.0  # after a heartbeat that the database did not take
 
 # A source's batches: each step commits one batch under the fence; it ends when the run is done.
 BATCHES: dict[str, Callable[[Claim], Iterator[None]]] = {
@@ -51,28 +52,44 @@ class Heartbeat:
         self._thread.join()
 
     def _beat(self) -> None:
+        pause = runs.LEASE.total_seconds() / 3
         try:
-            while not self._stop.wait(runs.LEASE.total_seconds() / 3):
-                if not runs.extend_lease(self._claim):
-                    return  # lost or cancelled: the next fenced batch says so
-        except Exception:
-            logger.warning("heartbeat of run %s ended early", self._claim.run_id, exc_info=True)
+            while not self._stop.wait(pause):
+                try:
+                    if not runs.extend_lease(self._claim):
+                        return  # lost or cancelled: the next fenced batch says so
+                    pause = runs.LEASE.total_seconds() / 3
+                except Error as error:
+                    # The database may come back in time: only it can say that the lease is gone.
+                    name = type(error).__name__
+                    logger.warning("heartbeat of run %s: %s", self._claim.run_id, name)
+                    connection.close()
+                    pause = RETRY_SECONDS
         finally:
             connection.close()
 
 
-def work_slice(claim: Claim, seconds: float = runs.SLICE_SECONDS) -> None:
-    """Work until the run ends, the slice is over, or another project waits; record the outcome."""
+def work_slice(
+    claim: Claim, seconds: float = runs.SLICE_SECONDS, *, is_polite: bool = True
+) -> None:
+    """Work until the run ends or the slice is over; record the outcome.
+
+    A polite one also ends where another project waits, and wakes it: somebody else works on it.
+    """
     started = time.monotonic()
     deadline = started + seconds
     polite_at = started + min(seconds, POLITE_SECONDS)
-    source = Run.objects.values_list("source", flat=True).get(pk=claim.run_id)
     try:
+        source = Run.objects.values_list("source", flat=True).filter(pk=claim.run_id).first()
+        if source is None:
+            logger.warning("run %s is gone with its project", claim.run_id)
+            return
         with Heartbeat(claim):
             for _ in BATCHES[source](claim):
                 now = time.monotonic()
-                if now > deadline or (now > polite_at and runs.is_another_project_waiting(claim)):
-                    runs.yield_run(claim)
+                is_waited_for = is_polite and now > polite_at
+                if now > deadline or (is_waited_for and runs.is_another_project_waiting(claim)):
+                    runs.yield_run(claim, is_waking=is_polite)
                     return
     except LeaseLostError:
         logger.warning("run %s: lease lost, nothing more is written", claim.run_id)

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django_q.models import OrmQ
 
-from codememory import collect
+from codememory import collect, slices
 from codememory.collect import UpLock, is_up_running
 from codememory.errors import CodeMemoryError
 from codememory.models import GitCommit, Project, Run, RunState
@@ -132,7 +134,7 @@ def test_a_failed_run_is_status_1_with_its_reason(repo: RepoBuilder) -> None:
 def test_an_interrupted_run_goes_back_to_the_queue(
     repo: RepoBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(_: object) -> None:
+    def interrupt(_: object, *, is_polite: bool) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(collect, "work_slice", interrupt)
@@ -149,6 +151,29 @@ def test_a_running_up_is_seen_while_it_lives() -> None:
     assert is_up_running()
     lock.release()
     assert not is_up_running()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_asking_for_an_up_never_takes_its_lock() -> None:
+    with CaptureQueriesContext(connection) as asked:
+        is_up_running()
+    assert not any("try_advisory" in query["sql"] for query in asked)
+
+
+def test_collecting_without_an_up_leaves_no_wake_ups(repo: RepoBuilder) -> None:
+    collected(repo, "--yes", "--wait")
+    collected(repo, "--wait")
+    assert not OrmQ.objects.exists()
+
+
+def test_collecting_without_an_up_goes_on_although_others_wait(
+    repo: RepoBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "POLITE_SECONDS", 0.0)
+    monkeypatch.setattr(
+        "codememory.runs.is_another_project_waiting", lambda _: pytest.fail("asked")
+    )
+    assert collected(repo, "--yes", "--wait").status == 0
 
 
 @pytest.mark.django_db(transaction=True)

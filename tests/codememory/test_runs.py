@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 from django_q.models import OrmQ
 
-from codememory import runs
+from codememory import runs, slices, wake_ups
 from codememory.errors import LeaseLostError, RunCancelledError, SourceUnreadableError
 from codememory.models import Project, Run, RunState, Worktree
 from tests.builders import make_project
@@ -205,18 +209,138 @@ def test_a_cancelled_run_can_be_retried_from_its_cursor() -> None:
     assert run.cursor == {"position": 3}
 
 
+def woken() -> list[int]:
+    return [task.task["args"][0] for task in OrmQ.objects.order_by("pk")]
+
+
 def test_the_project_served_longest_ago_is_woken_first() -> None:
     first, second = make_project("one"), make_project("two")
     one, two = queue_run(first), queue_run(second)
     runs.yield_run(claimed(one))
     OrmQ.objects.all().delete()
-    runs.wake_next()
-    woken = [task.task["args"][0] for task in OrmQ.objects.order_by("pk")]
-    assert woken == [two.pk, one.pk]
+    wake_ups.wake_next()
+    assert woken() == [two.pk]
+
+
+def test_a_light_run_is_woken_beside_heavy_ones() -> None:
+    heavy = [queue_run(make_project(name)) for name in ("one", "two")]
+    light = queue_run(make_project("three"), "documents")
+    OrmQ.objects.all().delete()
+    wake_ups.wake_next()
+    assert woken() == [heavy[0].pk, light.pk]
+
+
+def test_a_run_with_a_waiting_wake_up_is_not_woken_again() -> None:
+    run = queue_run(make_project())
+    for _ in range(3):
+        wake_ups.wake_next()
+    assert woken() == [run.pk]
+
+
+def test_a_wake_up_that_a_dead_worker_took_does_not_count() -> None:
+    run = queue_run(make_project())
+    OrmQ.objects.update(lock=Now() + timedelta(seconds=1000))
+    runs.sweep()
+    assert woken() == [run.pk, run.pk]
 
 
 def test_a_sweep_wakes_a_run_that_nobody_was_told_of() -> None:
     run = queue_run(make_project())
     OrmQ.objects.all().delete()
     runs.sweep()
-    assert [task.task["args"][0] for task in OrmQ.objects.all()] == [run.pk]
+    assert woken() == [run.pk]
+
+
+def test_wake_ups_of_ended_runs_are_forgotten() -> None:
+    ended, live = queue_run(make_project("one")), queue_run(make_project("two"))
+    runs.cancel_run(ended)
+    wake_ups.forget_ended()
+    assert woken() == [live.pk]
+
+
+def test_a_run_given_back_without_waking_wakes_nobody() -> None:
+    run = queue_run(make_project())
+    OrmQ.objects.all().delete()
+    runs.yield_run(claimed(run), is_waking=False)
+    assert state_of(run) == RunState.QUEUED
+    assert woken() == []
+
+
+def test_a_cancelled_run_that_is_not_claimed_wakes_the_next() -> None:
+    first, second = queue_run(make_project("one")), queue_run(make_project("two"))
+    claim = claimed(first)
+    runs.cancel_run(first)
+    runs.yield_run(claim)
+    OrmQ.objects.all().delete()
+    assert runs.claim_run(first.pk) is None
+    assert state_of(first) == RunState.CANCELLED
+    assert woken() == [second.pk]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancel_is_not_lost_while_the_run_changes_its_state() -> None:
+    run = queue_run(make_project())
+    claim = claimed(run)
+    with ThreadPoolExecutor(1) as beside:
+        with transaction.atomic():
+            runs.yield_run(claim)
+            cancelling = beside.submit(in_thread, runs.cancel_run, Run.objects.get(pk=run.pk))
+            wait_for_waiting_lock()
+        assert cancelling.result() == RunState.CANCELLED
+    assert state_of(run) == RunState.CANCELLED
+
+
+def in_thread(action: Callable[[Run], str], run: Run) -> str:
+    try:
+        return action(run)
+    finally:
+        connection.close()
+
+
+def wait_for_waiting_lock() -> None:
+    for _ in range(200):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.02)
+
+
+def test_a_retried_run_does_not_wait_for_an_earlier_pause() -> None:
+    run = queue_run(make_project())
+    runs.fail_run(claimed(run), SourceUnreadableError("BUSY", "later", retryable=True))
+    runs.cancel_run(run)
+    assert runs.retry_run(run)
+    assert runs.claim_run(run.pk) is not None
+
+
+def test_starting_again_does_not_forgive_earlier_failures() -> None:
+    run = queue_run(make_project())
+    Run.objects.filter(pk=run.pk).update(attempts=3, lost_leases=1)
+    with runs.fenced(claimed(run), is_progress=False) as row:
+        row.cursor = {"position": 0}
+    run.refresh_from_db()
+    assert (run.attempts, run.lost_leases, run.cursor) == (3, 1, {"position": 0})
+
+
+def test_a_heartbeat_goes_on_after_an_error_of_the_database(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "LEASE", timedelta(seconds=0.03))
+    monkeypatch.setattr(slices, "RETRY_SECONDS", 0.01)
+    beats: list[int] = []
+
+    def extend(_: runs.Claim) -> bool:
+        beats.append(1)
+        if len(beats) == 1:
+            raise OperationalError
+        return True
+
+    monkeypatch.setattr(runs, "extend_lease", extend)
+    with slices.Heartbeat(runs.Claim(1, 1, 1)):
+        time.sleep(0.5)
+    assert len(beats) > 2
+
+
+def test_a_slice_of_a_removed_run_is_quietly_over() -> None:
+    slices.work_slice(runs.Claim(999_999, 1, 1))
