@@ -147,6 +147,14 @@ class Migration(migrations.Migration):
                 name="decision_supersede_names_memory",
             ),
         ),
+        migrations.AddIndex(
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("state", "ACTIVE")),
+                fields=["scope", "subject"],
+                name="memory_subject",
+            ),
+        ),
         migrations.RunSQL(
             "ALTER TABLE codememory_reviewdecision"
             " ADD CONSTRAINT reviewdecision_supersedes_same_scope"

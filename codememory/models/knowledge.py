@@ -253,8 +253,14 @@ class Memory(OwnedModel):
                 condition=Q(state="ACTIVE"),
             ),
         ]
-        # Rules that apply now.
-        indexes = [models.Index(fields=["scope", "state"], name="memory_state")]
+        indexes = [
+            # Rules that apply now.
+            models.Index(fields=["scope", "state"], name="memory_state"),
+            # Which of them speak of a candidate's subject (asked for each row of the queue)?
+            models.Index(
+                fields=["scope", "subject"], name="memory_subject", condition=Q(state="ACTIVE")
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"M{self.pk}"
