@@ -176,6 +176,7 @@ class DocumentItem(Item, DocumentRow):
     is_current: bool
     availability: str
     sha256: str
+    section_changes: list[Any] = Field(description="What commits did to its sections.")
     sections: list[Any]
     segments: list[Any]
 
@@ -188,7 +189,9 @@ class ClaimItem(Item, ClaimRow):
 
 
 class CandidateItem(ClaimItem, CandidateRow):
-    pass
+    replaces: str | None = Field(description="The older text that it took the place of.")
+    replaced_in_commit: str | None
+    memories: list[str] = Field(description="What came of it.")
 
 
 class MemoryItem(ClaimItem, MemoryRow):

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, TypeVar
+
+from django.db.models import Q
 
 from codememory.change_results import change_results
 from codememory.checkout import Checkout
@@ -26,6 +27,7 @@ from codememory.models import (
     Memory,
     Project,
     ReviewDecision,
+    SectionChange,
     SourceRevision,
     WorktreeDocument,
 )
@@ -177,9 +179,28 @@ def _document(checkout: Checkout, number: int, parts: _Parts) -> dict[str, Any] 
         "policy_generation": revision.policy_generation,
         "is_current": WorktreeDocument.objects.filter(**same).exists(),
         "availability": "AVAILABLE" if is_there else "SOURCE_UNAVAILABLE",
+        "section_changes": parts.cut("section_changes", _section_changes(revision)),
         "sections": parts.cut("sections", [_section(row) for row in sections]),
         "segments": parts.cut("segments", [_segment(row) for row in segments]),
     }
+
+
+def _section_changes(revision: SourceRevision) -> list[dict[str, Any]]:
+    """What commits did to its sections: how it came to be, then what became of it."""
+    rows = SectionChange.objects.filter(scope_id=revision.scope_id).filter(
+        Q(new_revision_id=revision.pk) | Q(old_revision_id=revision.pk)
+    )
+    return [
+        {
+            "kind": row.kind,
+            "commit": row.commit.oid,
+            "old_document": f"D{row.old_revision_id}" if row.old_revision_id else None,
+            "new_document": f"D{row.new_revision_id}" if row.new_revision_id else None,
+            "old_heading_path": row.old_heading_path,
+            "new_heading_path": row.new_heading_path,
+        }
+        for row in rows.select_related("commit").order_by("commit_id", "pk")
+    ]
 
 
 def _section(row: DocumentSection) -> dict[str, Any]:
@@ -214,6 +235,9 @@ def _candidate(checkout: Checkout, number: int, parts: _Parts) -> dict[str, Any]
         **candidate_row(row),
         "rule": row.rule,
         "rule_revision": row.rule_revision,
+        # The older text that it took the place of, and the commit in which it did.
+        "replaces": f"S{row.replaces_id}" if row.replaces_id else None,
+        "replaced_in_commit": row.replaced_in_commit,
         "memories": [f"M{pk}" for pk in memories.order_by("pk").values_list("pk", flat=True)],
         **_claim_parts(checkout, row, parts, candidate_id=row.pk),
     }
@@ -264,11 +288,13 @@ def _citation(link: EvidenceLink) -> dict[str, Any]:
 
 
 def _decision(row: ReviewDecision) -> dict[str, Any]:
-    return {"action": row.action, "reason": row.reason, "decided_at": _time(row.created_at)}
-
-
-def _time(moment: datetime) -> str:
-    return moment.isoformat()
+    """What a person decided and why; who it was is the console's to show."""
+    return {
+        "action": row.action,
+        "reason": row.reason,
+        "decided_at": row.created_at.isoformat(),
+        "supersedes": f"M{row.supersedes_id}" if row.supersedes_id else None,
+    }
 
 
 SHOW: dict[str, Callable[[Checkout, int, _Parts], dict[str, Any] | None]] = {

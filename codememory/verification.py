@@ -8,7 +8,16 @@ from typing import Any
 from django.db.models import Count, Q
 
 from codememory.checkout import Checkout
-from codememory.models import EvidenceLink, FileChange, GapRecord, SourceKind
+from codememory.models import (
+    EvidenceLink,
+    FileChange,
+    GapRecord,
+    Policy,
+    Run,
+    RunState,
+    SourceKind,
+    WorktreeDocument,
+)
 from codememory.paths import path_digest, shown_path
 from collectors.values import GapReason
 
@@ -34,9 +43,28 @@ def coverage_gaps(checkout: Checkout, paths: Sequence[bytes]) -> list[dict[str, 
         gaps.append(
             _gap("NOT_YET_PROCESSED", f"{waiting} commits of HEAD are not collected yet", waiting)
         )
+    if waiting := _documents_waiting(checkout):
+        text = f"{waiting} documents of HEAD are not collected yet"
+        gaps.append(_gap("NOT_YET_PROCESSED", text, waiting))
     if (boundary := _shallow_boundary(checkout)) is not None:
         gaps.append(_gap("SHALLOW", "history before a shallow boundary is not here", boundary))
     return gaps + _skipped(checkout, paths)
+
+
+def _documents_waiting(checkout: Checkout) -> int:
+    """How many allowed documents of HEAD are not stored as it has them."""
+    same = {"scope_id": checkout.scope_id, "worktree_id": checkout.worktree.pk}
+    done = Run.objects.filter(**same, source=SourceKind.DOCUMENTS, state=RunState.DONE)
+    if not checkout.is_readable or done.filter(head_oid=checkout.head.oid).exists():
+        return 0
+    policy = Policy.objects.filter(scope_id=checkout.scope_id).latest("generation")
+    if SourceKind.DOCUMENTS not in policy.sources:
+        return 0
+    rows = WorktreeDocument.objects.filter(**same)
+    stored = rows.values_list("path__raw", "revision__object_oid")
+    entries = ((checkout.tree.get(bytes(raw)), oid) for raw, oid in stored)
+    read = sum(entry is not None and entry.oid == oid for entry, oid in entries)
+    return max(0, checkout.document_count() - read)
 
 
 def _shallow_boundary(checkout: Checkout) -> int | None:

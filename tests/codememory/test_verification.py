@@ -18,6 +18,7 @@ from codememory.models import (
     EvidenceSegment,
     GitCommit,
     Memory,
+    Policy,
     Project,
     SourceRevision,
 )
@@ -139,6 +140,22 @@ def test_commits_that_were_not_read_are_counted(repo: RepoBuilder, project: Proj
         repo.commit()
     assert gaps(project)["NOT_YET_PROCESSED"]["count"] == 3
     assert [gap["count"] for gap in search(project, "refund")["gaps"]] == [3]
+
+
+def test_documents_that_were_not_read_are_counted(repo: RepoBuilder, project: Project) -> None:
+    repo.write("README.md", DOCUMENT + "\nMore.\n")
+    repo.write("docs/new.md", "# New\n")
+    repo.commit()
+    collect_source(project, "git")
+    found = gaps(project, NOTHING)["NOT_YET_PROCESSED"]
+    assert (found["count"], found["text"]) == (2, "2 documents of HEAD are not collected yet")
+
+
+def test_documents_that_nobody_allowed_are_not_waiting(repo: RepoBuilder) -> None:
+    project = collect(repo, ("git",))
+    assert gaps(project)["NOT_YET_PROCESSED"]["count"] == 1
+    Policy.objects.create(scope=project.scope, generation=2, sources=["git"])
+    assert "NOT_YET_PROCESSED" not in gaps(project)
 
 
 def test_what_was_read_is_not_waiting(repo: RepoBuilder, project: Project) -> None:
