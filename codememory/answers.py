@@ -91,6 +91,11 @@ def _conflict_lines(conflicts: Sequence[dict[str, Any]]) -> list[str]:
 
 def coverage_line(coverage: dict[str, Any]) -> str:
     git, documents = coverage["git"], coverage["documents"]
+    if git["reachable"] is None:
+        return (
+            f"HEAD cannot be read; {git['processed']:,} commits and "
+            f"{documents['processed']:,} documents are stored"
+        )
     head = (coverage["head"] or "no commit")[:12]
     return (
         f"Read at HEAD {head}: {git['processed']:,} of {git['reachable']:,} commits, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from codememory.checkout import Checkout
 from codememory.models import (
@@ -86,24 +86,28 @@ def gap_counts(scope_id: int, source: str) -> list[dict[str, Any]]:
     return [{"reason": reason, "count": count} for reason, count in ranked]
 
 
-def _last_run(checkout: Checkout, source: str) -> Run | None:
+def _runs(checkout: Checkout, source: str) -> QuerySet[Run]:
+    """A source's runs on the worktree, the newest first."""
     runs = Run.objects.filter(scope_id=checkout.scope_id, source=source)
-    return runs.filter(worktree_id=checkout.worktree.pk).order_by("-pk").first()
+    return runs.filter(worktree_id=checkout.worktree.pk).order_by("-pk")
 
 
 def _state(checkout: Checkout, run: Run | None, *, is_current: bool, is_partial: bool) -> str:
-    """NOT_COLLECTED, COLLECTING, COMPLETE, PARTIAL, BEHIND, or why the source cannot be read."""
+    """Say what is stored of HEAD first, and only then how the last run went.
+
+    EMPTY, COLLECTING, COMPLETE, PARTIAL, NOT_COLLECTED, BEHIND, or why nothing can be read.
+    """
     if checkout.refused is not None:
         return checkout.refused.reason
+    if run is not None and run.state in {RunState.QUEUED, RunState.RUNNING}:
+        return "COLLECTING"
+    if checkout.head.oid is None:
+        return "EMPTY"
+    if is_current:
+        return "PARTIAL" if is_partial else "COMPLETE"
     if run is None:
         return "NOT_COLLECTED"
-    if run.state in {RunState.QUEUED, RunState.RUNNING}:
-        return "COLLECTING"
-    if run.state != RunState.DONE:
-        return str(run.state)
-    if not is_current:
-        return "BEHIND"
-    return "PARTIAL" if is_partial else "COMPLETE"
+    return "BEHIND" if run.state == RunState.DONE else str(run.state)
 
 
 # Gaps that mean: part of the history itself is missing, not only the content of a file.
@@ -111,20 +115,28 @@ HISTORY_GAPS = ("SHALLOW_BOUNDARY", "MISSING_OBJECT", "OBJECT_CORRUPT", "UNBORN_
 
 
 def git_coverage(checkout: Checkout) -> dict[str, Any]:
-    """Return head, reachable and processed commits, state and gaps of the Git history."""
+    """Return head, reachable and processed commits, state and gaps of the Git history.
+
+    Where HEAD cannot be read, what it reaches is not known: `processed` is what is stored then.
+    """
     gaps = gap_counts(checkout.scope_id, SourceKind.GIT)
-    run = _last_run(checkout, SourceKind.GIT)
-    reachable = checkout.reachable_count()
+    run = _runs(checkout, SourceKind.GIT).first()
     is_partial = any(gap["reason"] in HISTORY_GAPS for gap in gaps)
+    is_current = checkout.snapshot is not None
     return {
-        "state": _state(
-            checkout, run, is_current=checkout.snapshot is not None, is_partial=is_partial
-        ),
+        "state": _state(checkout, run, is_current=is_current, is_partial=is_partial),
         "head": checkout.head.oid,
-        "reachable": reachable,
-        "processed": reachable - checkout.not_processed(),
+        **_commits(checkout),
         "gaps": gaps,
     }
+
+
+def _commits(checkout: Checkout) -> dict[str, int | None]:
+    if checkout.refused is not None:
+        stored = GitCommit.objects.filter(scope_id=checkout.scope_id).count()
+        return {"reachable": None, "processed": stored}
+    reachable = checkout.reachable_count()
+    return {"reachable": reachable, "processed": reachable - checkout.not_processed()}
 
 
 def document_coverage(checkout: Checkout) -> dict[str, Any]:
@@ -132,16 +144,27 @@ def document_coverage(checkout: Checkout) -> dict[str, Any]:
 
     PARTIAL: HEAD's documents are stored, but their history was not collected when they were read.
     """
-    run = _last_run(checkout, SourceKind.DOCUMENTS)
+    runs = _runs(checkout, SourceKind.DOCUMENTS)
+    run, read = runs.first(), _run_of_head(checkout, runs)
+    shown = read or run
     stored = WorktreeDocument.objects.filter(
         scope_id=checkout.scope_id, worktree_id=checkout.worktree.pk
     ).count()
-    is_current = run is not None and run.head_oid == checkout.head.oid
-    is_whole = run is not None and run.cursor.get("history", {}).get("is_whole", False)
+    is_whole = read is not None and read.cursor.get("history", {}).get("is_whole", False)
     return {
-        "state": _state(checkout, run, is_current=is_current, is_partial=not is_whole),
-        "head": run.head_oid if run else None,
-        "reachable": checkout.document_count(),
+        "state": _state(checkout, run, is_current=read is not None, is_partial=not is_whole),
+        "head": shown.head_oid if shown else None,
+        "reachable": None if checkout.refused else checkout.document_count(),
         "processed": stored,
         "gaps": gap_counts(checkout.scope_id, SourceKind.DOCUMENTS),
     }
+
+
+def _run_of_head(checkout: Checkout, runs: QuerySet[Run]) -> Run | None:
+    """Return the finished run that read HEAD, unless a later one began to read another HEAD."""
+    same_policy = runs.filter(policy_generation=checkout.policy.generation)
+    done = same_policy.filter(state=RunState.DONE).first()
+    if done is None or done.head_oid != checkout.head.oid:
+        return None
+    later = runs.filter(pk__gt=done.pk).exclude(head_oid=None)
+    return None if later.exclude(head_oid=done.head_oid).exists() else done

@@ -48,6 +48,16 @@ def test_the_printed_configurations_are_json(
     assert stdio["args"] == ["mcp", "--project", "alpha"]
 
 
+def test_without_an_up_its_address_is_said_to_be_a_guess(
+    alice: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = run(capsys, "create", "--project", "alpha")
+    assert "REST, when `up` runs (default port):" in text
+    given = run(capsys, "create", "--project", "alpha", "--url", "https://memory.example/")
+    assert "https://memory.example/mcp" in given
+    assert "default port" not in given
+
+
 def test_a_token_is_never_listed_in_full(
     alice: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

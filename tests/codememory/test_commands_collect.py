@@ -12,6 +12,7 @@ from django_q.models import OrmQ
 
 from codememory import collect, slices
 from codememory.collect import UpLock, is_up_running
+from codememory.collect_history import scratch_folder
 from codememory.errors import CodeMemoryError
 from codememory.models import GitCommit, Project, Run, RunState
 from tests.commands import Said, said
@@ -158,6 +159,13 @@ def test_asking_for_an_up_never_takes_its_lock() -> None:
     with CaptureQueriesContext(connection) as asked:
         is_up_running()
     assert not any("try_advisory" in query["sql"] for query in asked)
+
+
+def test_collecting_removes_what_a_killed_process_left(repo: RepoBuilder) -> None:
+    left = scratch_folder() / "shadow-left"
+    left.mkdir()
+    collected(repo, "--yes")
+    assert not left.exists()
 
 
 def test_collecting_without_an_up_leaves_no_wake_ups(repo: RepoBuilder) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from codememory import tokens
+from codememory.address import shown_address
 from codememory.models import ApiToken, Project
 from codememory.projects import require_exact_project
 
@@ -29,7 +30,7 @@ class Command(BaseCommand):
         create.add_argument("--scopes", default="read", help="read, or read,propose")
         create.add_argument("--expires", type=duration, metavar="D", help="30d, 12h or 2027-01-31")
         create.add_argument("--name", help="the agent's name in the audit trail")
-        create.add_argument("--url", default="http://127.0.0.1:8420", help="where `up` serves")
+        create.add_argument("--url", help="where agents reach it (where `up` serves)")
         listed = actions.add_parser("list", help="show all tokens by their prefix")
         revoked = actions.add_parser("revoke", help="end a token now")
         revoked.add_argument("prefix")
@@ -61,8 +62,9 @@ def _create(options: dict[str, Any]) -> tuple[dict[str, Any], str]:
     scopes = [scope.strip() for scope in options["scopes"].split(",") if scope.strip()]
     name = options["name"] or f"agent of {projects[0].slug}"
     token, plain = tokens.create_token(name, projects, scopes, options["expires"])
-    url = options["url"].rstrip("/")
-    return {"token": plain, **describe(token)}, _how_to_use(plain, token, projects[0], url)
+    url, note = shown_address(options["url"])
+    text = _how_to_use(plain, token, projects[0], url, f", {note}" if note else "")
+    return {"token": plain, **describe(token)}, text
 
 
 def _list(_: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -103,7 +105,7 @@ def _time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _how_to_use(plain: str, token: ApiToken, project: Project, url: str) -> str:
+def _how_to_use(plain: str, token: ApiToken, project: Project, url: str, note: str) -> str:
     program = str(Path(sys.executable).parent / "codememory")
     over_http = {
         "type": "http",
@@ -118,9 +120,9 @@ def _how_to_use(plain: str, token: ApiToken, project: Project, url: str) -> str:
             f"It is shown this once. Expires: {_time(token.expires_at) or 'never'}.",
             f"`token revoke {token.prefix}` ends it.",
             "",
-            "REST:",
+            f"REST{note}:",
             f"  {curl}",
-            "An MCP client's configuration, over HTTP:",
+            f"An MCP client's configuration, over HTTP{note}:",
             "  " + json.dumps({"mcpServers": {"codememory": over_http}}),
             "or over stdio, which needs no token:",
             "  " + json.dumps({"mcpServers": {"codememory": over_stdio}}),

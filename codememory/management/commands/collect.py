@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from codememory.collect import UNITS, follow, is_up_running, outcome, request_runs
+from codememory.collect_history import scratch_folder
 from codememory.models import Project, Run, RunState, SourceKind
 from codememory.preview import preview_lines
 from codememory.projects import project_of_path
 from codememory.registering import preview_of, register_after_yes
 from codememory.terminal import TerminalCommand, add_json, add_project, asked_project, count_of
-from collectors.git import find_root
+from collectors.git import find_root, remove_stale
 
 
 class Command(TerminalCommand):
@@ -39,6 +40,7 @@ class Command(TerminalCommand):
             self.answer(preview.as_json(), preview_lines(preview), as_json=options["json"])
             return
         project, is_new = register_after_yes(self, name or _here(), is_given=options["yes"])
+        remove_stale(scratch_folder())
         runs = request_runs(project, sources)
         if options["wait"]:
             runs = follow([run.pk for run in runs])

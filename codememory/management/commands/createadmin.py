@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from codememory.address import shown_address
 from codememory.people import create_administrator
 
 
@@ -15,9 +16,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", default="admin", help="user name (default: admin)")
-        parser.add_argument("--url", default="http://127.0.0.1:8420", help="where the console is")
+        parser.add_argument("--url", help="where the console is (where `up` serves)")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002  (Django's signature)
         path = create_administrator(options["name"])
-        self.stdout.write(f"sign-in: {options['url'].rstrip('/')}{path}")
+        address, note = shown_address(options["url"])
+        self.stdout.write(f"sign-in: {address}{path}")
+        if note:
+            self.stderr.write(f"It opens {note}.")
         self.stderr.write("It ends after 24 hours or with its first use.")

@@ -10,6 +10,7 @@ from codememory.status import project_status
 from codememory.terminal import TerminalCommand, add_json, add_project, asked_project, table
 
 STATES = {
+    "EMPTY": "no commit yet",
     "COMPLETE": "all of HEAD is read",
     "PARTIAL": "read, but part of the history is missing here",
     "BEHIND": "HEAD moved on since: `collect` reads the rest",
@@ -19,6 +20,13 @@ STATES = {
     "POISONED": "the last run killed its worker three times: `runs` says more",
     "CANCELLED": "the last run was cancelled: `runs retry ID` goes on",
 }
+# Why nothing can be read now, and what helps.
+REFUSALS = {
+    "NOT_A_REPOSITORY": "put the folder back, then `collect`",
+    "GITDIR_OUTSIDE_PROJECT": "its git folder lies elsewhere: register that repository",
+    "ALTERNATE_NOT_ALLOWED": "its objects lie elsewhere: clone it without alternates",
+}
+CANNOT = "HEAD cannot be read as it is now; `collect` says why"
 UNITS = {"git": "commits", "documents": "documents"}
 
 
@@ -50,9 +58,13 @@ def lines_of(found: dict[str, Any]) -> list[str]:
 
 def _source(name: str, source: dict[str, Any], branch: str | None) -> list[str]:
     state, head = source["state"], source["head"]
-    said = STATES.get(state, "this source cannot be read as it is now")
-    counts = f"{source['processed']:,} of {source['reachable']:,} {UNITS[name]}"
-    lines = [f"{name:10} {state}: {said}", f"{'':10} {counts}" + _at(head, branch)]
+    said = STATES.get(state) or REFUSALS.get(state, CANNOT)
+    stored = f"{source['processed']:,}"
+    if source["reachable"] is None:
+        counts = f"HEAD cannot be read; {stored} {UNITS[name]} are stored"
+    else:
+        counts = f"{stored} of {source['reachable']:,} {UNITS[name]}{_at(head, branch)}"
+    lines = [f"{name:10} {state}: {said}", f"{'':10} {counts}"]
     gaps = [(gap["count"], gap["reason"]) for gap in source["gaps"]]
     if gaps:
         lines += [f"{'':10} not read, by reason", *table(gaps, indent=" " * 13, right="r")]

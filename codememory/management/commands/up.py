@@ -10,7 +10,9 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from codememory import runs
+from codememory.address import DEFAULT_PORT, address_of, leave_address, remove_address
 from codememory.collect import Progress, UpLock, request_runs
+from codememory.collect_history import scratch_folder
 from codememory.errors import CodeMemoryError
 from codememory.models import Project
 from codememory.people import create_administrator
@@ -18,6 +20,7 @@ from codememory.preview import preview_lines
 from codememory.registering import preview_of, register_after_yes
 from codememory.supervisor import is_taken, supervise
 from codememory.terminal import ProgressLine, RefusedError, TerminalCommand
+from collectors.git import remove_stale
 
 ADMINISTRATOR = "admin"
 
@@ -33,7 +36,7 @@ class Command(TerminalCommand):
         parser.add_argument(
             "--project", action="append", default=[], metavar="P", help="a folder or a name"
         )
-        parser.add_argument("--port", type=port, default=8420, metavar="N", help="(8420)")
+        parser.add_argument("--port", type=port, default=DEFAULT_PORT, metavar="N", help="(8420)")
         parser.add_argument("--yes", action="store_true", help="agree to what the previews show")
         parser.add_argument("--preview", action="store_true", help="only count; register nothing")
 
@@ -66,6 +69,7 @@ class Command(TerminalCommand):
         number = options["port"]
         if is_taken(number):
             raise RefusedError(f"port {number} of 127.0.0.1 is in use: choose another by --port")
+        remove_stale(scratch_folder())
         projects = [
             register_after_yes(self, name, is_given=options["yes"])[0]
             for name in options["project"]
@@ -82,12 +86,14 @@ class Command(TerminalCommand):
 
         def ready() -> None:
             shown.line.clear()
+            leave_address(number)
             self.answer(None, welcome(number, projects), as_json=False)
             self.stdout.flush()
 
         try:
             return supervise(number, tick, sweep=runs.sweep, on_ready=ready)
         finally:
+            remove_address()
             shown.line.clear()
 
 
@@ -118,7 +124,7 @@ def port(text: str) -> int:
 
 def welcome(number: int, projects: list[Project]) -> list[str]:
     """Where everything is; and once, when the account is made, the administrator's sign-in."""
-    address = f"http://127.0.0.1:{number}"
+    address = address_of(number)
     slug = projects[0].slug if projects else "NAME"
     program = Path(sys.executable).parent / "codememory"
     return [
