@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
 from codememory import database, home
 from codememory.errors import CodeMemoryError, DatabaseError
 
+WORDS_OF_DJANGO = frozenset({"help", "version", "--help", "-h", "--version"})
 NEED_NOTHING = frozenset({"help", "test"})
 # Ours bring the database up to date before they start; Django's own commands leave it as it is.
 BRING_UP_TO_DATE = frozenset(
@@ -31,8 +33,23 @@ def run(arguments: Sequence[str]) -> int:
             _execute(arguments)
     except CodeMemoryError as error:
         print(f"codememory: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UnknownCommandError) else 1
     return 0
+
+
+class UnknownCommandError(CodeMemoryError):
+    """There is no command of that name: a mistake of usage."""
+
+    def __init__(self, name: str, names: Collection[str]) -> None:
+        close = difflib.get_close_matches(name, sorted(names), n=1)
+        meant = f", did you mean {close[0]}?" if close else ";"
+        super().__init__(f"unknown command {name!r}{meant} `{program()} help` lists all")
+
+
+def program() -> str:
+    """How we were started: the command of the environment runs manage.py and is not it."""
+    started = {Path(word).name for word in sys.orig_argv[1:3]}
+    return "codememory" if "codememory" in started else Path(sys.argv[0]).name
 
 
 def needs_database(arguments: Sequence[str]) -> bool:
@@ -92,19 +109,21 @@ def _end(number: int, _: FrameType | None) -> None:
 def _execute(arguments: Sequence[str]) -> None:
     # Django reads the settings when it is imported, and they read the home prepared above.
     import django  # noqa: PLC0415
-    from django.core.management import execute_from_command_line  # noqa: PLC0415
+    from django.core.management import execute_from_command_line, get_commands  # noqa: PLC0415
     from django.db import OperationalError, connections  # noqa: PLC0415
 
     try:
+        django.setup()
         if arguments[0] in BRING_UP_TO_DATE and needs_database(arguments):
-            django.setup()
             try:
                 bring_up_to_date()
             except OperationalError as error:
                 if arguments[0] != "doctor":  # which reports it with everything else
                     said = str(error).splitlines()[0]
                     raise DatabaseError(f"the database does not answer: {said}") from error
-        execute_from_command_line(["manage.py", *arguments])
+        if arguments[0] not in {*get_commands(), *WORDS_OF_DJANGO}:
+            raise UnknownCommandError(arguments[0], get_commands())
+        execute_from_command_line([program(), *arguments])
     finally:
         connections.close_all()
 

@@ -199,7 +199,8 @@ class _Files:
         return "oversize" if (entry.size or 0) > self.policy.max_blob_bytes else None
 
     def listed(self) -> list[RuleCount]:
-        return [*self.rules.values(), *self._by_glob.values(), *self._by_pattern.values()]
+        rules = [*self.rules.values(), *self._by_glob.values(), *self._by_pattern.values()]
+        return sorted(rules, key=lambda rule: not rule.count)
 
 
 def _changes_a_commit(shadow: Shadow, reader: ObjectReader, oids: Sequence[str]) -> float:

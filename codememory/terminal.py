@@ -26,6 +26,7 @@ from codememory.models import Project
 from codememory.projects import project_of_path, require_project
 
 INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
+NAMED = 5  # projects that a refusal names
 PLAIN_SECONDS = 5.0  # between two lines of progress where a line cannot be rewritten
 # Control characters but line feed and tab, direction overrides, and halves of surrogate pairs.
 _INVISIBLE = re.compile(
@@ -116,14 +117,14 @@ def asked_project(name: str | None) -> Project:
         return require_project(name)
     if found := project_of_path(Path.cwd()):
         return found
-    slugs = list(Project.objects.order_by("slug").values_list("slug", flat=True)[:5])
+    slugs = list(Project.objects.order_by("slug").values_list("slug", flat=True))
     if not slugs:
         raise RefusedError(
             "no project is registered yet: `up --project PATH` registers and reads one"
         )
-    raise RefusedError(
-        f"{Path.cwd()} is in no registered project: say --project NAME ({', '.join(slugs)})"
-    )
+    more = f", ... and {len(slugs) - NAMED} more" if len(slugs) > NAMED else ""
+    names = ", ".join(slugs[:NAMED]) + more
+    raise RefusedError(f"{Path.cwd()} is in no registered project: say --project NAME ({names})")
 
 
 def visible(text: str) -> str:

@@ -176,6 +176,32 @@ def test_evidence_of_the_demo_before_any_demo_is_refused_in_one_line(home: Path)
     assert refused.stderr == "codememory: there is no demo here yet: run demo first\n"
 
 
+def test_an_unknown_command_is_a_mistake_of_usage(home: Path) -> None:
+    refused = run("statsu", CODEMEMORY_HOME=str(home), SECRET_KEY="x" * 50)
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "codememory: unknown command 'statsu', did you mean status? `manage.py help` lists all\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("started", "name"),
+    [(["python", "/x/.venv/bin/codememory", "up"], "codememory"), (["python", "m", "up"], "m")],
+)
+def test_the_program_is_called_as_it_was_started(
+    monkeypatch: pytest.MonkeyPatch, started: list[str], name: str
+) -> None:
+    monkeypatch.setattr(sys, "orig_argv", started)
+    monkeypatch.setattr(sys, "argv", ["m", "up"])
+    assert entry.program() == name
+
+
+def test_help_of_the_command_names_the_command(environment: Path) -> None:
+    command = manage.interpreter(environment).parent / "codememory"
+    shown = subprocess.run([command, "up", "-h"], capture_output=True, text=True, check=False)
+    assert shown.stdout.startswith("usage: codememory up")
+
+
 def test_the_first_command_makes_the_database_and_stdout_stays_clean(home: Path) -> None:
     found = run("doctor", "--json", CODEMEMORY_HOME=str(home), SECRET_KEY="x" * 50)
     assert json.loads(found.stdout)["missing"] == []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django_q.models import OrmQ
@@ -93,6 +96,37 @@ def test_one_source_alone_can_be_collected(repo: RepoBuilder) -> None:
 def test_again_nothing_new_is_read(repo: RepoBuilder) -> None:
     collected(repo, "--yes", "--wait")
     assert "git was up to date" in collected(repo, "--wait").out
+
+
+def test_a_new_head_tells_how_many_documents_changed(repo: RepoBuilder) -> None:
+    collected(repo, "--yes", "--wait")
+    repo.write("shop.py", "def open():\n    return 2\n")
+    repo.commit()
+    assert "documents 0 of 1 changed" in collected(repo, "--wait").out
+    repo.remove("README.md")
+    repo.write("NEWS.md", "# News\n")
+    repo.commit()
+    assert "documents 1 document read" in collected(repo, "--wait").out
+
+
+def test_rules_that_decide_about_nothing_come_last(repo: RepoBuilder) -> None:
+    found = collected(repo, "--preview", "--json").document["rules"]
+    decides = [rule["count"] > 0 for rule in found]
+    assert decides == sorted(decides, reverse=True)
+
+
+def test_log_lines_stay_off_the_terminal(
+    repo: RepoBuilder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(settings, "CODEMEMORY_HOME", tmp_path)
+    shown = logging.StreamHandler(screen := StringIO())
+    logging.getLogger().addHandler(shown)
+    collected(repo, "--yes")
+    (repo.root / ".git").rename(repo.root / "gone")
+    collected(repo, "--wait")
+    logging.getLogger().removeHandler(shown)
+    assert screen.getvalue() == ""
+    assert "WARNING codememory.runs" in (tmp_path / "logs/collect.log").read_text()
 
 
 def test_without_wait_it_says_that_nothing_works_on_it(repo: RepoBuilder) -> None:

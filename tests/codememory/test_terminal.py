@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from codememory import terminal
 from codememory.terminal import ProgressLine, RefusedError, TerminalCommand
+from tests.builders import make_project
 
 
 class Terminal(io.StringIO):
@@ -83,3 +85,15 @@ def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     with pytest.raises(RefusedError, match="--yes"):
         TerminalCommand().confirm("Go on?", is_given=False)
+
+
+@pytest.mark.parametrize(("number", "more"), [(5, False), (7, True)])
+def test_a_refusal_names_five_projects_and_counts_the_others(
+    db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, *, more: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for each in range(number):
+        make_project(f"p{each}")
+    with pytest.raises(RefusedError) as refused:
+        terminal.asked_project(None)
+    assert str(refused.value).endswith(" p4, ... and 2 more)") is more

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
+
+from django.conf import settings
 
 from codememory.collect import UNITS, follow, is_up_running, outcome, request_runs
 from codememory.collect_history import scratch_folder
@@ -15,6 +21,9 @@ from codememory.projects import project_of_path
 from codememory.registering import preview_of, register_after_yes
 from codememory.terminal import TerminalCommand, add_json, add_project, asked_project, count_of
 from collectors.git import find_root, remove_stale
+
+LOG_BYTES = 5_000_000
+LOG_LINE = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
 class Command(TerminalCommand):
@@ -43,7 +52,8 @@ class Command(TerminalCommand):
         remove_stale(scratch_folder())
         runs = request_runs(project, sources)
         if options["wait"]:
-            runs = follow([run.pk for run in runs])
+            with logged_to_file():
+                runs = follow([run.pk for run in runs])
         document = {
             "project": project.slug,
             "is_new": is_new,
@@ -67,6 +77,26 @@ class Command(TerminalCommand):
         ]
 
 
+@contextmanager
+def logged_to_file() -> Iterator[None]:
+    """Keep log lines off the terminal of a person, who is told what came of it in words."""
+    folder = Path(settings.CODEMEMORY_HOME) / "logs"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = RotatingFileHandler(
+        folder / "collect.log", maxBytes=LOG_BYTES, backupCount=1, delay=True, encoding="utf-8"
+    )
+    file.setFormatter(logging.Formatter(LOG_LINE))
+    ours = logging.getLogger("codememory")
+    ours.addHandler(file)
+    ours.propagate = False
+    try:
+        yield
+    finally:
+        ours.propagate = True
+        ours.removeHandler(file)
+        file.close()
+
+
 def _here() -> str:
     """The project of the current folder, else the repository it is in: to be registered."""
     if found := project_of_path(Path.cwd()):
@@ -82,7 +112,20 @@ def done_line(run: Run) -> str:
         return f"{run.source} {run.state}: {why}; `runs retry R{run.pk}` goes on"
     if not run.done:
         return f"{run.source} was up to date"
+    if "documents_unchanged" in run.metrics:
+        return f"{run.source} {_documents(run)}"
     changes = int(run.metrics.get("file_changes", 0))
     more = f", {count_of(changes, 'file change')}" if changes else ""
     unit = UNITS[run.source]
     return f"{run.source} {count_of(run.done, unit[:-1], unit)} read{more}"
+
+
+def _documents(run: Run) -> str:
+    """How many of HEAD's documents were new or different; `done` counts their history as well."""
+    documents = int(run.cursor.get("position", run.done))
+    unchanged = int(run.metrics["documents_unchanged"])
+    removed = int(run.metrics.get("documents_removed", 0))
+    more = f", {removed:,} removed" if removed else ""
+    if not unchanged:
+        return f"{count_of(documents, 'document')} read{more}"
+    return f"{max(0, documents - unchanged):,} of {documents:,} changed{more}"
