@@ -14,6 +14,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 
+from api.schema_view import document
 from api.throttle import COUNTER
 from codememory.models import Project
 from tests.api.builders import ids_of, make_rule
@@ -40,8 +41,8 @@ LETTERS = {
 
 @pytest.fixture
 def operations() -> list[Operation]:
-    document = schemathesis.openapi.from_wsgi("/api/schema/", app=get_wsgi_application())
-    results = list(document.get_all_operations())
+    loaded = schemathesis.openapi.from_wsgi("/api/schema/", app=get_wsgi_application())
+    results = list(loaded.get_all_operations())
     found = [result.ok() for result in results if isinstance(result, Ok)]
     assert len(found) == len(results)
     return found
@@ -54,9 +55,10 @@ def test_the_document_is_public_and_the_same_for_everybody(client: Client) -> No
     assert client.post("/api/schema/").status_code == 405
 
 
-def test_every_operation_is_described(operations: list[Operation]) -> None:
-    for operation in operations:
-        about = operation.definition.raw
+def test_every_operation_is_described() -> None:
+    described = [about for path in document()["paths"].values() for about in path.values()]
+    assert described
+    for about in described:
         assert about["description"]
         assert about["security"] == [{"bearer": []}]
         assert {"401", "403", "404", "429"} <= set(about["responses"])
