@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -38,6 +38,7 @@ class Up:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.found: Any = None  # what `status` said meanwhile
         self.out: list[str] = []
         self.err: list[str] = []
         self._lines: queue.Queue[str] = queue.Queue()
@@ -105,6 +106,9 @@ def first(home: Path, shop: Path, port: int) -> Up:
     up.wait_for("everything asked for is collected")
     link = next(line.split()[1] for line in up.out if line.startswith("sign-in: "))
     up.out.append(f"status of the sign-in page: {status_of(link)}")
+    up.found = manage(home, "status", "--project", "shop", "--json").document
+    link = manage(home, "createadmin", "second").out
+    up.out.append(f"a link that was made meanwhile: {link}")
     second = manage(home, "up", "--port", str(port + 1))
     up.err.append(f"a second one: {second.status} {second.err.strip()}")
     up.out.append(f"exit: {up.stop()}")
@@ -121,11 +125,16 @@ def test_its_sign_in_link_opens(first: Up) -> None:
     assert "status of the sign-in page: 200" in first.out
 
 
-def test_it_shows_the_preview_and_reads_the_project(first: Up, home: Path) -> None:
+def test_it_shows_the_preview_and_reads_the_project(first: Up) -> None:
     assert any("1 commit reachable" in line for line in first.err)
-    found = manage(home, "status", "--project", "shop", "--json").document
-    assert found["sources"]["git"]["state"] == "COMPLETE"
-    assert found["runs"]["queued"] == 0
+    assert first.found["sources"]["git"]["state"] == "COMPLETE"
+    assert first.found["runs"]["queued"] == 0
+
+
+def test_other_commands_know_its_address_while_it_runs(first: Up, home: Path, port: int) -> None:
+    [line] = [line for line in first.out if line.startswith("a link that was made meanwhile")]
+    assert f"http://127.0.0.1:{port}/accounts/start/" in line
+    assert not (home / "address").exists()
 
 
 def test_a_second_up_is_refused(first: Up) -> None:
