@@ -75,8 +75,9 @@ def project_head(found: dict[str, Any]) -> str:
 def status_head(found: dict[str, Any]) -> str:
     lines = [f"Project {_own(found['project'])}"]
     for name, source in sorted(found["sources"].items()):
-        read = f"{_own(source['processed'])} of {_own(source['reachable'])}"
-        lines.append(f"  {_own(name)}: {_own(source['state'])}, {read} read")
+        reachable = source["reachable"]
+        said = "stored; HEAD cannot be read" if reachable is None else f"of {_own(reachable)} read"
+        lines.append(f"  {_own(name)}: {_own(source['state'])}, {_own(source['processed'])} {said}")
     return "\n".join(lines)
 
 

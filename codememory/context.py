@@ -28,6 +28,7 @@ FIXED_BYTES = 900  # about what gaps, coverage and the frame take
 BYTES_A_TOKEN = 4  # estimate: UTF-8 bytes / 4 over-counts code by a tenth
 INTENT_SHARE = 0.5  # of the best score: weaker texts are no documented intent of this task
 CHANGE_SHARE = 0.35
+INTENDED = ("PLAN", "PROPOSAL")  # what is only meant to be: no rule, whoever kept it
 ALWAYS_ONE = ("applicable_rules", "relevant_changes")
 
 
@@ -76,10 +77,13 @@ def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, 
     question = ask(project.scope_id, request.text)
     with Checkout(project) as checkout:
         budget = _Budget(max(0, request.budget * BYTES_A_TOKEN - FIXED_BYTES))
-        rules = budget.take("applicable_rules", _rules(checkout, question))
+        kept = _kept(checkout, question)
+        plans = [item for item in kept if item["modality"] in INTENDED]
+        rules = [item for item in kept if item["modality"] not in INTENDED]
+        rules = budget.take("applicable_rules", rules[:RULES])
         found, has_more = _changes(checkout, question, request)
         changes = budget.take("relevant_changes", found)
-        intent = budget.take("documented_intent", _intent(checkout, question))
+        intent = budget.take("documented_intent", [*plans, *_intent(checkout, question)])
         links = budget.take("current_code_links", _code_links(checkout, request, changes))
         answer: dict[str, Any] = {
             "applicable_rules": rules,
@@ -87,7 +91,9 @@ def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, 
             "relevant_changes": changes,
             "documented_intent": intent,
             "conflicts": _conflicts(checkout, rules),
-            "verification_gaps": verification_gaps(checkout, request.paths, rules, changes, intent),
+            "verification_gaps": verification_gaps(
+                checkout, request.paths, [*rules, *plans], changes, intent
+            ),
             "provenance": _provenance([*rules, *changes, *intent]),
             "omitted": [
                 {"section": name, "count": count, "reason": "BUDGET"}
@@ -99,8 +105,8 @@ def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, 
     return answer, request.offset + len(changes) if is_cut and changes else None
 
 
-def _rules(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
-    """Active memories that the task is about, by the words of the rule itself."""
+def _kept(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
+    """Active memories that the task is about, by their own words: rules, and plans kept as such."""
     page = find([checkout.scope_id], question.text, [EntryKind.MEMORY], None, RULES_ASKED, None)
     rows = Memory.objects.filter(scope_id=checkout.scope_id, state=MemoryState.ACTIVE)
     memories = rows.in_bulk([hit.target_id for hit in page.hits])
@@ -112,7 +118,7 @@ def _rules(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
         if result is not None:
             matched.append({**result, "score": round(hit.score, 4), "match": round(share, 3)})
     matched.sort(key=lambda item: (-item["match"], item["id"]))
-    return matched[:RULES]
+    return matched
 
 
 def _changes(

@@ -12,6 +12,7 @@ import re
 import resource
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -58,6 +59,7 @@ OLDEST_GIT = (2, 36)
 SILENCE_SECONDS = 120.0
 _SHALLOW_LIMIT = 16 << 20
 _PREFIX = "shadow-"
+_SETTLED_SECONDS = 5.0
 
 # Walls around the child. Tests that look for traces of executed code must take these down:
 # under a file size limit of 0 a hook cannot leave its mark.
@@ -95,6 +97,9 @@ def remove_stale(scratch: Path) -> int:
     """Remove the shadows of dead processes; the living hold a lock on theirs."""
     removed = 0
     for folder in scratch.glob(_PREFIX + "*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime < _SETTLED_SECONDS:
+                continue  # one that is just being made has no lock yet
         with contextlib.suppress(FileNotFoundError), (folder / "lock").open("wb") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

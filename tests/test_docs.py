@@ -28,7 +28,9 @@ from tests.repos import RepoBuilder
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-UNTRACKED = {".venv", ".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+UNTRACKED = {
+    *(".venv", ".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
+}
 OURS = ("codememory", "api", "review")
 READERS = {"text", "boolean", "integer", "words"}
 MOST_LINES = {"architecture.md": 250, "operations.md": 250, "domain.md": 250}
@@ -237,6 +239,7 @@ def test_the_readme_begins_with_the_two_commands() -> None:
     assert [line.partition("  #")[0].strip() for line in block[1].splitlines()] == [
         "python3 manage.py demo",
         "python3 manage.py up --project PATH",
+        "python3 manage.py test",
     ]
     assert prose("README.md").index("```") < 400
 

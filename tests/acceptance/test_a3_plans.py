@@ -64,7 +64,8 @@ def test_it_cannot_be_promoted_as_a_rule(project: Project, plan: Candidate) -> N
     assert isinstance(promote_candidate(plan, shown, actor=actor), Refused)
     assert isinstance(promote_as_plan(plan, shown, actor=actor), Decided)
     found = engineering_context(project, "support partial refunds in the payments service")
-    (rule,) = found["applicable_rules"]
+    assert found["applicable_rules"] == []
+    (rule,) = [item for item in found["documented_intent"] if item["kind"] == "memory"]
     assert (rule["modality"], Memory.objects.get().modality) == ("PLAN", "PLAN")
     reasons = {(gap["reason"], gap.get("claim")) for gap in found["verification_gaps"]}
     assert ("RULE_WITHOUT_IMPLEMENTATION_LINK", rule["id"]) in reasons

@@ -145,6 +145,9 @@ def test_the_shadow_of_a_dead_process_can_be_removed(repo: RepoBuilder, tmp_path
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     assert len(list((tmp_path / "s").iterdir())) == 1
+    assert remove_stale(tmp_path / "s") == 0  # it could just be starting
+    for folder in (tmp_path / "s").iterdir():
+        os.utime(folder, (0, 0))
     assert remove_stale(tmp_path / "s") == 1
     assert not list((tmp_path / "s").iterdir())
 
