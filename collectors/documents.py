@@ -54,6 +54,9 @@ _INSTRUCTION_FOLDERS = (
 _BLOCK_BEGIN = re.compile(rb"<!--[ \t]*codememory:begin\b[^>]*-->")
 _BLOCK_END = re.compile(rb"<!--[ \t]*codememory:end[ \t]*-->")
 
+# What a parser that meets a text it was not made for raises: one document must not end a run.
+_PARSER_BUGS = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+
 _UTF8_BOM = b"\xef\xbb\xbf"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
@@ -85,7 +88,10 @@ def read_document(path: bytes, oid: str, content: bytes, policy: Policy) -> Docu
     gaps = []
     if why is None:
         reading = _Reading(lines, policy)
-        segments, sections = reading.read()
+        try:
+            segments, sections = reading.read()
+        except _PARSER_BUGS as error:
+            why = (GapReason.PARSE_ERROR, type(error).__name__)
         if reading.left_out:
             why = (GapReason.BUDGET, f"{reading.left_out} blocks")
         if reading.own_lines:
@@ -156,7 +162,8 @@ class _Reading:
     def _blocks(self) -> list[Block]:
         """All blocks in lines of the whole document, without blank lines around them."""
         body = self._front_matter_end()
-        text = self.content[self.starts[body] :].decode("utf-8")
+        start = self.starts[body] if body < len(self.lines) else len(self.content)
+        text = self.content[start:].decode("utf-8")
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         found = [Block("front_matter", 0, body)] if body else []
         found += [

@@ -5,6 +5,7 @@ mistune decides what is a block; only top-level blocks are asked for, so nested 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from re import Match
@@ -22,6 +23,9 @@ _KINDS = {
     "thematic_break": "rule",
     "definition": "definition",
 }
+
+
+_QUOTE_ENDS = ["blank_line", "thematic_break", "fenced_code", "list", "block_html"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,10 @@ class _TopLevelParser(BlockParser):
 
     state_cls = _NotingState
 
+    def compile_sc(self, rules: list[str] | None = None) -> re.Pattern[str]:
+        # mistune lets a heading go on a quotation, as only a paragraph may.
+        return super().compile_sc([*rules, "atx_heading"] if rules == _QUOTE_ENDS else rules)
+
     def parse(self, state: BlockState, rules: list[str] | None = None) -> None:
         # What is inside a list item or a quotation never changes where the outer block ends.
         if state.parent is None:
@@ -77,7 +85,9 @@ class _TopLevelParser(BlockParser):
         state.rule_start = m.start()
         end = super().parse_method(m, state)
         state.rule_start = outer
-        for token in state.tokens[known:]:  # lists and quotations may be inserted, not appended
+        # Lists and quotations are inserted before the last token, which mistune takes to be what
+        # ended them, also where the line that did so went to the paragraph before.
+        for token in state.tokens[max(0, known - 1) :]:
             token.setdefault("start", m.start())
         return end
 

@@ -34,6 +34,7 @@ ODD_DOCUMENTS = {
     "turkish": "Şu kural: ı, İ, ğ.\n=====\n\nÇıktı\n".encode(),
     "other unicode line ends": "a\u2028b\u0085c\n\nd\u2029e\n".encode(),
     "front matter": b"---\ntitle: x\n---\n# A\n\ntext\n",
+    "front matter alone": b"---\ntitle: x\n---",
     "unclosed fence": b"text\n```\n# not a heading\n",
     "comment": b"<!-- a\n\nb -->\nc\n\n<div>\n\nd\n",
     "list broken by a fence": b"- a\n- b\n```\nx\n```\n> q\n- c\n1. d\n",

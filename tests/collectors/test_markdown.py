@@ -114,3 +114,15 @@ def test_item_markers_are_recognised(line: str) -> None:
 )
 def test_other_lines_start_no_item(line: str) -> None:
     assert not is_item_start(line)
+
+
+def test_a_heading_ends_a_quotation() -> None:
+    assert _kinds("> q\n# A\n\ntext\n") == [
+        ("quote", 0, 1),
+        ("heading", 1, 2),
+        ("paragraph", 3, 5),
+    ]
+
+
+def test_a_list_that_may_not_end_a_quotation_belongs_to_it() -> None:
+    assert _kinds("text\n> q\n3.\tx\n")[-1] == ("quote", 1, 4)
