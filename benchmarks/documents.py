@@ -19,8 +19,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from markdown_it import MarkdownIt
-from throwaway import collect, git, register, throwaway_database
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.throwaway import collect, git, register, throwaway_database
 from collectors.documents import is_document, read_document
 from collectors.ignoring import Eligibility, Ignores
 from collectors.policy import Policy
