@@ -13,6 +13,7 @@ from collectors.replaced import sentence_key
 from collectors.statements import EXTRACTOR_REVISION
 from collectors.values import Statement
 
+OPEN_STATES = (CandidateState.PENDING, CandidateState.DEFERRED)  # nobody decided for good
 # Design §2: confidence ranks, standing admits.
 BASE_CONFIDENCE = {
     "requirement": 0.8,
@@ -48,12 +49,12 @@ def shown_digest(candidate: Candidate) -> bytes:
 
 
 def set_replaced(scope_id: int, candidate_id: int, segment_id: int, commit_oid: str) -> int:
-    """Say what a pending candidate's statement took the place of, once; returns 1 if it was news.
+    """Say what an open candidate's statement took the place of, once; returns 1 if it was news.
 
     A reviewer who has the candidate open is told that it changed.
     """
     return Candidate.objects.filter(
-        scope_id=scope_id, pk=candidate_id, state=CandidateState.PENDING, replaces=None
+        scope_id=scope_id, pk=candidate_id, state__in=OPEN_STATES, replaces=None
     ).update(replaces=segment_id, replaced_in_commit=commit_oid, version=F("version") + 1)
 
 

@@ -25,7 +25,7 @@ UP_LOCK = 0x636D_7570  # any constant of ours
 LOOK_SECONDS = 0.3
 TICK_SECONDS = 0.5
 RATE_SECONDS = 10.0
-UNITS = {"git": "commits", "documents": "documents"}
+UNITS = {"git": "commits", "documents": "document versions"}
 
 
 class UpLock:

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from django.db import connection
 
 from codememory import runs
-from codememory.candidates import set_replaced
+from codememory.candidates import OPEN_STATES, set_replaced
 from codememory.collect_history import add_metrics
 from codememory.ingest_documents import cite_segment
 from codememory.ingest_history import store_gaps, store_paths
 from codememory.models import (
     Candidate,
-    CandidateState,
     RefSnapshot,
     Run,
     SourceKind,
@@ -88,7 +87,7 @@ def _find(run: Run) -> list[_Replaced]:
     current = WorktreeDocument.objects.filter(scope_id=run.scope_id, worktree_id=run.worktree_id)
     pending = Candidate.objects.filter(
         scope_id=run.scope_id,
-        state=CandidateState.PENDING,
+        state__in=OPEN_STATES,
         replaces=None,
         evidence_links__segment__revision__in=current.values("revision"),
     )

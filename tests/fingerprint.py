@@ -31,6 +31,24 @@ QUERIES = {
         LEFT JOIN codememory_logicalchange l ON l.id = f.logical_change_id
         WHERE f.scope_id = %s
     """,
+    "revisions": """
+        SELECT concat_ws('|', p.raw::text, r.object_oid, r.sha256::text, r.size, r.encoding,
+                         r.is_instruction_file)
+        FROM codememory_sourcerevision r
+        JOIN codememory_path p ON p.id = r.path_id WHERE r.scope_id = %s
+    """,
+    "section_changes": """
+        SELECT concat_ws('|', c.oid, s.kind, p.raw::text, o.object_oid, s.old_heading_path::text,
+                         s.old_start, q.raw::text, n.object_oid, s.new_heading_path::text,
+                         s.new_start, s.sentence_keys::text, s.replaced_ranges::text)
+        FROM codememory_sectionchange s
+        JOIN codememory_gitcommit c ON c.id = s.commit_id
+        LEFT JOIN codememory_sourcerevision o ON o.id = s.old_revision_id
+        LEFT JOIN codememory_path p ON p.id = o.path_id
+        LEFT JOIN codememory_sourcerevision n ON n.id = s.new_revision_id
+        LEFT JOIN codememory_path q ON q.id = n.path_id
+        WHERE s.scope_id = %s
+    """,
     "segments": """
         SELECT concat_ws('|', p.raw::text, r.sha256::text, s.byte_start, s.byte_end,
                          s.sha256::text, s.content::text)
@@ -39,8 +57,11 @@ QUERIES = {
         JOIN codememory_path p ON p.id = r.path_id WHERE s.scope_id = %s
     """,
     "candidates": """
-        SELECT concat_ws('|', type, modality, statement, state) FROM codememory_candidate
-        WHERE scope_id = %s
+        SELECT concat_ws('|', c.type, c.modality, c.statement, c.state, c.replaced_in_commit,
+                         s.sha256::text)
+        FROM codememory_candidate c
+        LEFT JOIN codememory_evidencesegment s ON s.id = c.replaces_id
+        WHERE c.scope_id = %s
     """,
     "gaps": """
         SELECT concat_ws('|', g.source, g.reason, p.raw::text, g.object_oid, g.commit_oid)
