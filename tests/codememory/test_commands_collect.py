@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,7 @@ def test_asking_for_an_up_never_takes_its_lock() -> None:
 def test_collecting_removes_what_a_killed_process_left(repo: RepoBuilder) -> None:
     left = scratch_folder() / "shadow-left"
     left.mkdir()
+    os.utime(left, (0, 0))  # one made just now could be starting
     collected(repo, "--yes")
     assert not left.exists()
 
