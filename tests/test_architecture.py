@@ -21,6 +21,7 @@ FORBIDDEN = {
 PROCESS_STARTERS = {
     "collectors/git.py",
     "collectors/process.py",
+    "collectors/parse_pool.py",
     "codememory/database/server.py",
     "codememory/database/place.py",
     "codememory/supervisor.py",
