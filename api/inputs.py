@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 KINDS = ("change", "section", "candidate", "memory")
 DEFAULT_LIMIT = 10
@@ -12,7 +12,6 @@ MAX_LIMIT = 50
 DEFAULT_BUDGET = 4_000
 MIN_BUDGET = 200
 MAX_BUDGET = 12_000
-MAX_QUESTION = 4_000
 MAX_PATH = 4_096
 MAX_NAME = 400
 MAX_CURSOR = 2_000
@@ -34,6 +33,11 @@ def storable(text: str) -> str:
     return text
 
 
+def readable(text: object) -> object:
+    """Replace lone surrogates, which are no text to anybody."""
+    return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
+
+
 Clean = AfterValidator(storable)
 Kind = Literal["change", "section", "candidate", "memory"]
 Path = Annotated[str, Field(min_length=1, max_length=MAX_PATH), Clean]
@@ -48,7 +52,8 @@ ProjectName = Annotated[
         "May be left out when only one project is readable or attached.",
     ),
 ]
-Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION), Clean]
+# No bound and no refusal: a question of any text has an answer, and a gap says what was not read.
+Question = Annotated[str, BeforeValidator(readable), Field(min_length=1)]
 Cursor = Annotated[
     str | None,
     Field(max_length=MAX_CURSOR, description="`next` of the answer before, to continue it."),

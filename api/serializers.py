@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from django.core.validators import RegexValidator
+from django.core.validators import ProhibitNullCharactersValidator, RegexValidator
 from django.http import QueryDict
 from rest_framework import serializers
+from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from api import inputs
 from codememory.models import CandidateState, KnowledgeType, MemoryState, Modality, SourceKind
@@ -46,8 +47,17 @@ def _text(most: int, **options: Any) -> serializers.CharField:
     )
 
 
+class QuestionField(serializers.CharField):
+    """Any text that is not empty: what no column holds separates words when it is read."""
+
+    def __init__(self) -> None:
+        super().__init__(min_length=1, trim_whitespace=False)
+        refusing = (ProhibitNullCharactersValidator, ProhibitSurrogateCharactersValidator)
+        self.validators = [each for each in self.validators if not isinstance(each, refusing)]
+
+
 class SearchParameters(Parameters):
-    q = _text(inputs.MAX_QUESTION)
+    q = QuestionField()
     kind = _choices(inputs.KINDS)
     path = _text(inputs.MAX_PATH, default=None)
     limit = serializers.IntegerField(
@@ -57,7 +67,7 @@ class SearchParameters(Parameters):
 
 
 class ContextParameters(Parameters):
-    task = _text(inputs.MAX_QUESTION)
+    task = QuestionField()
     path = serializers.ListField(
         child=_text(inputs.MAX_PATH), default=list, max_length=inputs.MAX_NAMES
     )

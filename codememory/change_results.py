@@ -146,6 +146,11 @@ def _result(
     }
 
 
+def is_asked(path: bytes, asked: Collection[bytes]) -> bool:
+    """Whether a path is one of those asked for, or lies below one."""
+    return any(path == one or path.startswith(one.rstrip(b"/") + b"/") for one in asked)
+
+
 def _path_of(row: FileChange) -> bytes:
     path = row.new_path or row.old_path
     return bytes(path.raw) if path else b""
@@ -162,7 +167,11 @@ def _rank_files(
     def worth(row: FileChange) -> tuple[bool, bool, float]:
         path = _path_of(row)
         is_plain = row.path_class == "NORMAL"
-        return path in only_paths, is_plain, _worth(path.decode("utf-8", "replace"), weights)
+        return (
+            is_asked(path, only_paths),
+            is_plain,
+            _worth(path.decode("utf-8", "replace"), weights),
+        )
 
     return sorted(rows, key=worth, reverse=True)
 
@@ -179,7 +188,7 @@ def _best_hunks(
         found += _scored_hunks(checkout, row, weights)
     return sorted(
         found,
-        key=lambda h: (_path_of(h.row) not in only_paths, -h.score, h.row.pk, h.number),
+        key=lambda h: (not is_asked(_path_of(h.row), only_paths), -h.score, h.row.pk, h.number),
     )
 
 

@@ -230,6 +230,11 @@ class Checkout:
             self._spans[oid] = find_secrets(found)
         return redact(found, self._spans[oid], self.policy.redaction_key, start, end)
 
+    def has_folder(self, path: bytes) -> bool:
+        """Whether HEAD has anything below this path."""
+        below = path.rstrip(b"/") + b"/"
+        return self.is_readable and any(name.startswith(below) for name in self.tree)
+
     def current(self, path: bytes) -> CurrentFile | None:
         """The tracked file at a path: the bytes on disk, or HEAD's where they cannot be read."""
         if path not in self._current:

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Q
-
 from codememory.change_results import change_results
 from codememory.checkout import Checkout
 from codememory.claim_results import candidate_result, memory_result, section_result
 from codememory.models import Candidate, EntryKind, FileChange, Memory, MemoryState, Project
-from codememory.paths import path_digest, raw_path, shown_path
+from codememory.path_filter import at_or_below, of_paths
+from codememory.paths import raw_path, shown_path
 from codememory.question import Question, ask, rule_match
 from codememory.search.query import search as find
 from codememory.status import document_coverage, git_coverage
@@ -155,13 +154,12 @@ def _changes(
 
 
 def newest_changes(checkout: Checkout, paths: Sequence[bytes], most: int) -> list[int]:
-    """Return the logical changes that touched each path last, the newest first."""
+    """Return the logical changes that touched each file or folder last, the newest first."""
     found: list[int] = []
     for path in paths:
-        digest = path_digest(path)
         rows = (
             FileChange.objects.filter(scope_id=checkout.scope_id, logical_change__isnull=False)
-            .filter(Q(new_path__digest=digest) | Q(old_path__digest=digest))
+            .filter(of_paths(at_or_below(checkout.scope_id, path)))
             .order_by("-commit_id")
             .values_list("logical_change_id", flat=True)
         )
@@ -196,7 +194,7 @@ def _code_links(
         name = shown_path(path) or ""
         links[name] = {
             "path": name,
-            "is_present": current is not None,
+            "is_present": current is not None or checkout.has_folder(path),
             "is_dirty": bool(current and current.is_dirty),
             "object_id": current.oid if current else None,
             "evidence_ids": [],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from codememory.claim_results import CANDIDATE_STANDING, MEMORY_STANDING
 from codememory.errors import BadCursorError
@@ -20,7 +20,8 @@ from codememory.models import (
     SourceRevision,
     WorktreeDocument,
 )
-from codememory.paths import path_digest, raw_path, shown_path
+from codememory.path_filter import at_or_below, of_paths
+from codememory.paths import raw_path, shown_path
 
 KINDS = ("documents", "changes", "segments", "candidates", "memories")
 MAX_LIMIT = 500
@@ -115,20 +116,20 @@ def _claim_fields(row: Candidate | Memory) -> dict[str, Any]:
 def _rows(
     kind: str, scope_id: int, path: bytes | None, kept: Mapping[str, Sequence[str]]
 ) -> QuerySet[Any]:
-    digest = path_digest(path) if path is not None else None
+    asked = at_or_below(scope_id, path) if path is not None else None
     if kind == "documents":
         rows = WorktreeDocument.objects.select_related("revision__path")
-        return rows.filter(scope_id=scope_id, **({"path__digest": digest} if digest else {}))
+        rows = rows.filter(scope_id=scope_id)
+        return rows if asked is None else rows.filter(path_id__in=asked)
     if kind == "changes":
         found = FileChange.objects.select_related(
             "commit", "old_path", "new_path", "content_change"
         ).filter(scope_id=scope_id)
-        on_path = Q(old_path__digest=digest) | Q(new_path__digest=digest)
-        return found.filter(on_path) if digest else found
+        return found if asked is None else found.filter(of_paths(asked))
     if kind == "segments":
         segments = EvidenceSegment.objects.select_related("revision", "revision__path")
-        of_path = {"revision__path__digest": digest} if digest else {}
-        return segments.filter(scope_id=scope_id, **of_path)
+        segments = segments.filter(scope_id=scope_id)
+        return segments if asked is None else segments.filter(revision__path_id__in=asked)
     model: Any = Candidate if kind == "candidates" else Memory
     claims: QuerySet[Any] = model.objects.filter(scope_id=scope_id).prefetch_related(
         "evidence_links"
@@ -136,8 +137,8 @@ def _rows(
     claims = claims.filter(
         **{f"{name}__in": kept[name] for name in CLAIM_FILTERS if kept.get(name)}
     )
-    if digest:
-        claims = claims.filter(evidence_links__segment__revision__path__digest=digest).distinct()
+    if asked is not None:
+        claims = claims.filter(evidence_links__segment__revision__path_id__in=asked).distinct()
     return claims
 
 
@@ -161,7 +162,8 @@ def list_rows(
 ) -> dict[str, Any]:
     """Return `{"rows": [...], "next": cursor or null}`. Raises BadCursorError.
 
-    `kept` narrows candidates and memories: see CLAIM_FILTERS.
+    `path` keeps what is about that file or anything below that folder; `kept` narrows candidates
+    and memories: see CLAIM_FILTERS.
     """
     limit = max(1, min(limit, MAX_LIMIT))
     rows = _rows(kind, project.scope_id, raw_path(path) if path is not None else None, kept)

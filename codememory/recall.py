@@ -50,6 +50,7 @@ def search(
 
     Never an error for any question; raises BadCursorError for a cursor of another question.
     """
+    cut = cut_gaps(question)
     question = bounded(question)
     limit = max(1, min(limit, MAX_LIMIT))
     raw = raw_path(path) if path is not None else None
@@ -65,14 +66,21 @@ def search(
         gaps = coverage_gaps(checkout, [raw] if raw is not None else [])
     return {
         "results": [{key: result[key] for key in RESULT_KEYS} for result in found],
-        "gaps": gaps,
+        "gaps": cut + gaps,
         "next": page.next,
     }
 
 
 def bounded(question: str) -> str:
-    """Cut a question to what is read of it; a NUL separates words like a space."""
-    return question[:MAX_QUESTION].replace("\0", " ")
+    """Cut a question to what is read of it; what no text column holds separates words."""
+    return question[:MAX_QUESTION].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+def cut_gaps(question: str) -> list[dict[str, Any]]:
+    """Return the gap of a question that is too long to be read to its end."""
+    left = len(question) - MAX_QUESTION
+    text = f"the last {left} characters of the question were not read (limit {MAX_QUESTION})"
+    return [{"reason": "BUDGET", "count": left, "text": text}] if left > 0 else []
 
 
 def _newest(checkout: Checkout, path: bytes, kinds: Sequence[str], limit: int) -> list[Hit]:
@@ -127,6 +135,7 @@ def engineering_context(
     if cursor is not None:
         request = replace(request, offset=_offset_of(cursor, digest))
     answer, offset = build_context(project, request)
+    answer["verification_gaps"] = cut_gaps(task) + answer["verification_gaps"]
     return {**answer, "next": None if offset is None else _cursor_of(offset, digest)}
 
 

@@ -18,7 +18,8 @@ from codememory.models import (
     SourceKind,
     WorktreeDocument,
 )
-from codememory.paths import path_digest, shown_path
+from codememory.path_filter import at_or_below, of_paths
+from codememory.paths import shown_path
 from collectors.values import GapReason
 
 BOUNDARY = GapReason.SHALLOW_BOUNDARY.value
@@ -100,18 +101,17 @@ def _skipped(checkout: Checkout, paths: Sequence[bytes]) -> list[dict[str, Any]]
 
 
 def _gaps_of(scope_id: int, path: bytes) -> list[tuple[str, int]]:
-    """Count a path's versions that were not read, by reason.
+    """Count the versions of a file, or of what lies below a folder, that were not read, by reason.
 
     Documents are recorded by path; history by object, since each is read once for all its paths.
     """
-    digest = path_digest(path)
-    changes = FileChange.objects.filter(scope_id=scope_id).filter(
-        Q(new_path__digest=digest) | Q(old_path__digest=digest)
-    )
-    sides = changes.values_list("content_change__old_oid", "content_change__new_oid")
-    oids = {oid for pair in sides for oid in pair if oid is not None}
+    asked = at_or_below(scope_id, path)
+    changes = FileChange.objects.filter(scope_id=scope_id).filter(of_paths(asked))
+    by_object = Q()
+    for side in ("old_oid", "new_oid"):
+        by_object |= Q(object_oid__in=changes.values(f"content_change__{side}"))
     rows = GapRecord.objects.filter(scope_id=scope_id)
-    rows = rows.filter(Q(path__digest=digest) | Q(path=None, object_oid__in=oids))
+    rows = rows.filter(Q(path_id__in=asked) | Q(by_object, path=None))
     found = rows.values_list("reason").annotate(n=Count("object_oid", distinct=True))
     return [(reason, max(count, 1)) for reason, count in found.order_by("reason")]
 

@@ -121,15 +121,12 @@ def test_a_path_beside_the_project_is_not_in_it(both: MCPServer[None], alice: Pr
     [
         ("search_history", {}),
         ("search_history", {"query": ""}),
-        ("search_history", {"query": "a\0b"}),
-        ("search_history", {"query": "\ud800"}),
         ("search_history", {"query": "a", "limit": 51}),
         ("search_history", {"query": "a", "limit": 0}),
         ("search_history", {"query": "a", "kinds": ["person"]}),
         ("search_history", {"query": "a", "colour": "red"}),
         ("engineering_context", {"task": "a", "budget": 1}),
         ("engineering_context", {"task": "a", "paths": ["a\0b"]}),
-        ("engineering_context", {"task": "a" * 5000}),
         ("get_evidence", {"evidence_id": "S1\0"}),
         ("list_projects", {"project": "alpha"}),
     ],
@@ -139,6 +136,13 @@ def test_bad_arguments_are_refused(tool: str, arguments: dict[str, Any]) -> None
     result = in_memory(server, calling(tool, **arguments))
     assert result.is_error
     assert "validation error" in text_of(result)
+
+
+@of_database
+@pytest.mark.parametrize("question", ["a\0cache", "\ud800", "cache " * 5_000, "(:-&|!*"])
+def test_any_question_gets_an_answer(server: MCPServer[None], question: str) -> None:
+    for tool, name in (("search_history", "query"), ("engineering_context", "task")):
+        assert not in_memory(server, calling(tool, **{name: question})).is_error
 
 
 @of_database

@@ -108,7 +108,6 @@ def test_a_revoked_token_is_refused(rest: APIClient, bearer: str) -> None:
     [
         "search",
         "search?q=",
-        "search?q=%00",
         "search?q=a&limit=0",
         "search?q=a&limit=51",
         "search?q=a&limit=x",
@@ -126,6 +125,12 @@ def test_bad_parameters_are_a_problem(rest: APIClient, alice: Project, ending: s
     assert response.status_code == 400
     assert response["Content-Type"] == "application/problem+json"
     assert response.json()["code"] == "INVALID_PARAMETERS"
+
+
+@pytest.mark.parametrize("question", ["a%00cache", "%ED%A0%80", "cache+" * 5_000, "(:-%26|!*"])
+def test_any_question_gets_an_answer(rest: APIClient, alice: Project, question: str) -> None:
+    assert rest.get(page(alice, f"search?q={question}")).status_code == 200
+    assert rest.get(page(alice, f"context?task={question}")).status_code == 200
 
 
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "é", "-" * 2000])

@@ -9,6 +9,7 @@ import pytest
 
 from codememory.errors import BadCursorError
 from codememory.evidence import find_evidence
+from codememory.listing import list_rows
 from codememory.models import Project
 from codememory.recall import engineering_context, search
 from tests.collected import collect, collect_source
@@ -158,6 +159,28 @@ def test_a_cursor_of_another_question_is_refused(project: Project) -> None:
 def test_any_question_gets_an_answer(project: Project, question: str) -> None:
     assert search(project, question)["next"] is None
     assert "verification_gaps" in engineering_context(project, question)
+
+
+def test_a_question_too_long_to_be_read_is_answered_and_said_to_be_cut(project: Project) -> None:
+    gaps = search(project, "refund " * 1_000)["gaps"]
+    assert [gap["count"] for gap in gaps if gap["reason"] == "BUDGET"] == [3_000]
+
+
+@pytest.mark.parametrize("folder", ["shop", "shop/"])
+def test_a_folder_is_asked_for_like_a_file(project: Project, folder: str) -> None:
+    answer = engineering_context(project, "zzz", paths=[folder])
+    assert {c["new_path"] for c in answer["relevant_changes"]} == {"shop/mail.py", "shop/refund.py"}
+    assert [link["is_present"] for link in answer["current_code_links"][:1]] == [True]
+
+
+@pytest.mark.parametrize("name", ["sho", "shop/refund.p", "hop"])
+def test_the_beginning_of_a_name_is_no_folder(project: Project, name: str) -> None:
+    assert list_rows(project, "changes", path=name)["rows"] == []
+
+
+def test_rows_are_listed_by_folder_as_they_are_found(project: Project) -> None:
+    rows = list_rows(project, "changes", path="shop")["rows"]
+    assert sorted(row["new_path"] for row in rows) == ["shop/mail.py"] * 2 + ["shop/refund.py"] * 2
 
 
 def test_words_of_another_project_find_nothing(project: Project, tmp_path: Path) -> None:
