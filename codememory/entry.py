@@ -19,7 +19,7 @@ NEED_NOTHING = frozenset({"help", "test"})
 # Ours bring the database up to date before they start; Django's own commands leave it as it is.
 BRING_UP_TO_DATE = frozenset(
     {"up", "demo", "collect", "status", "runs", "search", "context", "list", "evidence"}
-    | {"projects", "token", "createadmin", "mcp", "doctor"}
+    | {"projects", "policy", "token", "createadmin", "mcp", "doctor"}
 )
 MIGRATION_LOCK = 0x436F6465  # "Code": the number of the advisory lock
 

@@ -67,21 +67,39 @@ class Worktree(models.Model):
 class Policy(models.Model):
     """Canonical, append-only. What a project's owner allowed to be read; a change is a new row.
 
-    A run keeps the generation it started with.
+    A run keeps the generation it started with. A source in neither `sources` nor `archived` is
+    disabled: not read further, while what is stored of it stays served. Null limits: none.
     """
 
     scope = models.ForeignKey(Scope, on_delete=models.PROTECT, related_name="policies")
     generation = models.PositiveIntegerField()
     sources = ArrayField(models.CharField(max_length=16, choices=SourceKind.choices))
+    archived = ArrayField(models.CharField(max_length=16, choices=SourceKind.choices), default=list)
     include = ArrayField(models.TextField(), default=list)
     exclude = ArrayField(models.TextField(), default=list)
+    untracked = models.BooleanField(default=False)
     max_blob_bytes = models.PositiveIntegerField(default=2 * 1024 * 1024)
     max_patch_bytes = models.PositiveIntegerField(default=256 * 1024)
+    max_document_bytes = models.PositiveIntegerField(default=2 * 1024 * 1024)
+    excerpt_bytes = models.PositiveIntegerField(default=48 * 1024)
+    disk_bytes = models.BigIntegerField(null=True)
+    transcript_days = models.PositiveIntegerField(null=True)
+    audit_days = models.PositiveIntegerField(null=True)
+    # Whether evidence may be sent to a model provider: nothing sends any, so it is refused.
+    provider = models.BooleanField(default=False)
+    actor = models.ForeignKey(
+        "codememory.Actor", on_delete=models.PROTECT, null=True, related_name="+"
+    )  # null: by registering, or from the command line
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["scope", "generation"], name="policy_generation"),
+            models.CheckConstraint(
+                condition=~models.Q(sources__overlap=models.F("archived")),
+                name="policy_source_state",
+            ),
+            models.CheckConstraint(condition=models.Q(provider=False), name="policy_no_provider"),
         ]
 
     def __str__(self) -> str:
