@@ -7,21 +7,21 @@ a fence number, and rows are written only while that fence is the run's current 
 from __future__ import annotations
 
 import logging
-import os
 import random
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from codememory import failpoints, schema
 from codememory.errors import LeaseLostError, RunCancelledError
+from codememory.failures import failure_of
 from codememory.models import LIVE_STATES, Actor, Project, Run, RunState, Worktree
+from codememory.owners import is_owner_dead, owner_name
 from codememory.wake_ups import HEAVY_SOURCES, wake, wake_next
 
 logger = logging.getLogger(__name__)
@@ -41,39 +41,6 @@ class Claim:
     run_id: int
     scope_id: int
     fence: int
-
-
-def owner_name() -> str:
-    """Return this process as host:pid:start, so that its death can be seen on its own host."""
-    pid = os.getpid()
-    return f"{socket.gethostname()[:40]}:{pid}:{_started(pid) or 0}"
-
-
-def _started(pid: int) -> int | None:
-    """Return a process's start tick (Linux), 0 where that is not told, None where it is gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except FileNotFoundError:
-        if Path("/proc/self/stat").exists():
-            return None
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return None
-        except PermissionError:
-            return 0
-        return 0
-    fields = stat.rpartition(b") ")[2].split()
-    return None if fields[0] == b"Z" else int(fields[19])
-
-
-def is_owner_dead(owner: str) -> bool:
-    """Tell whether a lease's owner certainly died: only said of processes of this very host."""
-    host, pid, started = owner.rsplit(":", 2)
-    if host != socket.gethostname()[:40]:
-        return False
-    now_started = _started(int(pid))
-    return now_started is None or (int(started) != 0 and now_started != int(started))
 
 
 def request_run(worktree: Worktree, source: str, generation: int, actor: Actor | None) -> Run:
@@ -98,7 +65,13 @@ def request_run(worktree: Worktree, source: str, generation: int, actor: Actor |
 
 
 def claim_run(run_id: int) -> Claim | None:
-    """Take a queued run; None if it is not due, or its project or the heavy place is busy."""
+    """Take a queued run; None if it is not due, or its project or the heavy place is busy.
+
+    None too where the database was migrated by another version than this program's.
+    """
+    if not schema.is_current():
+        logger.warning("run %s is left alone: the database is another version's", run_id)
+        return None
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIMS_LOCK])
@@ -139,8 +112,9 @@ def fenced(claim: Claim, *, is_progress: bool = True) -> Iterator[Run]:
 
     Whatever the block writes is committed with the run's cursor, or not at all. Progress forgives
     earlier failures; what only starts again must not, or it would start again for ever.
-    Raises LeaseLostError or RunCancelledError.
+    Raises LeaseLostError, RunCancelledError or SchemaChangedError.
     """
+    failpoints.reach("read", claim.run_id)
     with transaction.atomic():
         run = (
             Run.objects.select_for_update()
@@ -152,6 +126,8 @@ def fenced(claim: Claim, *, is_progress: bool = True) -> Iterator[Run]:
             raise LeaseLostError(claim.run_id, claim.fence)
         if run.is_cancel_requested:
             raise RunCancelledError(claim.run_id)
+        if not schema.is_current():
+            raise schema.SchemaChangedError
         yield run
         if is_progress:
             run.lost_leases = run.attempts = 0
@@ -164,6 +140,8 @@ def fenced(claim: Claim, *, is_progress: bool = True) -> Iterator[Run]:
         Run.objects.filter(pk=claim.run_id, state=RunState.RUNNING).update(
             lease_until=Now() + LEASE
         )
+        failpoints.reach("written", claim.run_id)
+    failpoints.reach("committed", claim.run_id)
 
 
 def extend_lease(claim: Claim) -> bool:
@@ -190,11 +168,16 @@ def finish_run(run: Run) -> None:
 
 
 def yield_run(claim: Claim, *, is_waking: bool = True) -> None:
-    """Give the run back to the queue at the end of a slice, and wake whoever's turn it is."""
+    """Give the run back to the queue at the end of a slice, and wake whoever's turn it is.
+
+    Where its cancellation was asked for meanwhile it ends at once.
+    """
+    held: dict[str, object] = {"fence": claim.fence, "state": RunState.RUNNING}
     with transaction.atomic():
-        Run.objects.filter(pk=claim.run_id, fence=claim.fence, state=RunState.RUNNING).update(
-            state=RunState.QUEUED, lease_owner=None, lease_until=None
-        )
+        if not _end(claim.run_id, RunState.CANCELLED, is_cancel_requested=True, **held):
+            Run.objects.filter(pk=claim.run_id, **held).update(
+                state=RunState.QUEUED, lease_owner=None, lease_until=None
+            )
         if is_waking:
             wake_next()
 
@@ -207,8 +190,11 @@ def cancel_claimed(claim: Claim) -> None:
 
 
 def fail_run(claim: Claim, error: Exception) -> None:
-    """Record a failure: retryable ones wait and are tried again, at most five in a row."""
-    retryable = bool(getattr(error, "retryable", False))
+    """Record a failure: retryable ones wait and are tried again, at most five in a row.
+
+    A run whose cancellation was asked for is not tried again: it ends as cancelled, at once.
+    """
+    failure = failure_of(error)
     with transaction.atomic():
         run = (
             Run.objects.select_for_update()
@@ -218,21 +204,26 @@ def fail_run(claim: Claim, error: Exception) -> None:
         if run is None:
             return
         attempts = run.attempts + 1
-        again = retryable and attempts < MAX_ATTEMPTS
+        state = RunState.FAILED
+        if run.is_cancel_requested:
+            state = RunState.CANCELLED
+        elif failure.is_retryable and attempts < MAX_ATTEMPTS:
+            state = RunState.QUEUED
         wait = min(BACKOFF_CAP_SECONDS, BACKOFF_SECONDS * 2**attempts)
         wait *= 1 + random.random() / 4  # noqa: S311  (jitter, not a secret)
+        again = state == RunState.QUEUED
         Run.objects.filter(pk=run.pk).update(
-            state=RunState.QUEUED if again else RunState.FAILED,
+            state=state,
             lease_owner=None,
             lease_until=None,
             attempts=attempts,
             not_before=Now() + timedelta(seconds=wait) if again else None,
             ended_at=None if again else Now(),
-            error_class=type(error).__name__,
-            error_text=str(error)[:500] if hasattr(error, "retryable") else None,
+            error_class=failure.name,
+            error_text=failure.text,
         )
         wake_next()
-    logger.warning("run %s failed: %s, again: %s", claim.run_id, type(error).__name__, again)
+    logger.warning("run %s: %s, now %s", claim.run_id, failure.name, state)
 
 
 def is_another_project_waiting(claim: Claim) -> bool:
@@ -255,7 +246,7 @@ def requeue_lost_runs() -> int:
             if run.pk not in expired and not is_owner_dead(run.lease_owner or "::"):
                 continue
             lost = run.lost_leases + 1
-            poisoned = lost >= MAX_LOST_LEASES
+            poisoned = lost >= MAX_LOST_LEASES and not run.is_cancel_requested
             to = RunState.CANCELLED if run.is_cancel_requested else RunState.QUEUED
             count += Run.objects.filter(pk=run.pk, fence=run.fence).update(
                 state=RunState.POISONED if poisoned else to,

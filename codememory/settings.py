@@ -95,6 +95,7 @@ CODEMEMORY_WORKERS = env.integer("CODEMEMORY_WORKERS", default=2)
 Q_CLUSTER: dict[str, Any] = {
     "name": "codememory",
     "orm": "default",
+    "broker_class": "codememory.broker.DatabaseClockBroker",
     "workers": CODEMEMORY_WORKERS,
     "queue_limit": 2,
     "bulk": 1,

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 
-from django.db import Error, connection
+from django.db import Error, InterfaceError, OperationalError, connection
 
-from codememory import runs
+from codememory import failpoints, runs
 from codememory.collect_documents import document_batches
 from codememory.collect_history import history_batches
 from codememory.errors import LeaseLostError, RunCancelledError
@@ -76,6 +76,7 @@ def work_slice(
 
     A polite one also ends where another project waits, and wakes it: somebody else works on it.
     """
+    failpoints.reach("claimed", claim.run_id)
     started = time.monotonic()
     deadline = started + seconds
     polite_at = started + min(seconds, POLITE_SECONDS)
@@ -97,4 +98,24 @@ def work_slice(
         runs.cancel_claimed(claim)
     except Exception as error:
         logger.warning("run %s failed", claim.run_id, exc_info=True)
-        runs.fail_run(claim, error)
+        _record(claim, error)
+    failpoints.reach("ended", claim.run_id)
+
+
+def _record(claim: Claim, error: Exception) -> None:
+    """Record the failure, also while the database is restarted: until the lease has passed.
+
+    Later it would be of no use, for the run is taken back then by whoever sweeps.
+    """
+    until = time.monotonic() + runs.LEASE.total_seconds()
+    while True:
+        try:
+            runs.fail_run(claim, error)
+        except (OperationalError, InterfaceError) as gone:
+            if connection.in_atomic_block or time.monotonic() > until:
+                raise
+            logger.warning("run %s waits for the database: %s", claim.run_id, type(gone).__name__)
+            connection.close()
+            time.sleep(RETRY_SECONDS)
+        else:
+            return

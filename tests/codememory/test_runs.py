@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 from django_q.models import OrmQ
 
-from codememory import runs, slices, wake_ups
+from codememory import owners, runs, schema, slices, wake_ups
 from codememory.errors import LeaseLostError, RunCancelledError, SourceUnreadableError
 from codememory.models import Project, Run, RunState, Worktree
 from tests.builders import make_project
@@ -119,7 +120,7 @@ def test_a_heartbeat_extends_only_its_own_lease() -> None:
 def test_a_run_whose_worker_died_on_this_host_is_taken_back_at_once() -> None:
     run = queue_run(make_project())
     claimed(run)
-    host = runs.owner_name().split(":")[0]
+    host = owners.owner_name().split(":")[0]
     Run.objects.filter(pk=run.pk).update(lease_owner=f"{host}:999999999:1")
     assert runs.requeue_lost_runs() == 1
     assert state_of(run) == RunState.QUEUED
@@ -209,6 +210,61 @@ def test_a_cancelled_run_can_be_retried_from_its_cursor() -> None:
     assert run.cursor == {"position": 3}
 
 
+def cancelled_while_running() -> tuple[Run, runs.Claim]:
+    run = queue_run(make_project())
+    claim = claimed(run)
+    runs.cancel_run(run)
+    return run, claim
+
+
+def test_a_cancelled_run_that_fails_ends_at_once() -> None:
+    run, claim = cancelled_while_running()
+    runs.fail_run(claim, SourceUnreadableError("BUSY", "later", retryable=True))
+    assert state_of(run) == RunState.CANCELLED
+    assert run.not_before is None
+
+
+def test_a_cancelled_run_whose_slice_is_over_ends_at_once() -> None:
+    run, claim = cancelled_while_running()
+    runs.yield_run(claim)
+    assert state_of(run) == RunState.CANCELLED
+
+
+def test_a_cancelled_run_is_not_poisoned_by_its_last_lost_worker() -> None:
+    run, _ = cancelled_while_running()
+    Run.objects.filter(pk=run.pk).update(lost_leases=2)
+    expire(run)
+    runs.requeue_lost_runs()
+    assert state_of(run) == RunState.CANCELLED
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EMFILE])
+def test_a_full_disk_is_tried_again_and_said(code: int) -> None:
+    run = queue_run(make_project())
+    runs.fail_run(claimed(run), OSError(code, "words of the system", "/a/file/of/somebody"))
+    assert state_of(run) == RunState.QUEUED
+    assert run.error_text is not None
+    assert run.error_text.startswith(("DISK_FULL: no space is left", "BUSY: EMFILE"))
+
+
+def test_a_lost_connection_is_tried_again() -> None:
+    run = queue_run(make_project())
+    runs.fail_run(claimed(run), OperationalError("server closed the connection"))
+    assert state_of(run) == RunState.QUEUED
+    assert run.error_text == "DATABASE_GONE: the connection broke; it is tried again"
+
+
+def test_nothing_is_claimed_nor_written_in_another_versions_database(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run, other = queue_run(make_project("one")), queue_run(make_project("two"), "documents")
+    claim = claimed(run)
+    monkeypatch.setattr(schema, "newest_here", lambda: "0000_before")
+    assert runs.claim_run(other.pk) is None
+    with pytest.raises(schema.SchemaChangedError), runs.fenced(claim):
+        pass
+
+
 def woken() -> list[int]:
     return [task.task["args"][0] for task in OrmQ.objects.order_by("pk")]
 
@@ -268,9 +324,7 @@ def test_a_run_given_back_without_waking_wakes_nobody() -> None:
 
 def test_a_cancelled_run_that_is_not_claimed_wakes_the_next() -> None:
     first, second = queue_run(make_project("one")), queue_run(make_project("two"))
-    claim = claimed(first)
-    runs.cancel_run(first)
-    runs.yield_run(claim)
+    Run.objects.filter(pk=first.pk).update(is_cancel_requested=True)
     OrmQ.objects.all().delete()
     assert runs.claim_run(first.pk) is None
     assert state_of(first) == RunState.CANCELLED
