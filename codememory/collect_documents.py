@@ -7,7 +7,7 @@ its Git history waits for it. A later run reads what an earlier one could not.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -41,16 +41,18 @@ from codememory.models import (
 from codememory.policies import read_policy
 from codememory.projects import open_root
 from codememory.runs import Claim
-from collectors.documents import is_document, is_other_text, read_document
+from collectors.document_reader import DocumentReader
+from collectors.documents import is_document, is_other_text
 from collectors.git import ObjectReader, Shadow, TreeEntry
 from collectors.ignoring import Eligibility, read_ignores
+from collectors.parse_pool import ParsePool
 from collectors.policy import Policy
-from collectors.replaced import sentence_keys
 from collectors.sections import SECTIONS_REVISION
-from collectors.statements import EXTRACTOR_REVISION, find_statements
+from collectors.statements import EXTRACTOR_REVISION
 from collectors.values import Gap, GapReason
 
 BATCH_DOCUMENTS = 25
+BATCH_SECONDS = 10.0  # slow documents make a batch shorter: a slice has to end in its time
 MAX_EARLIER = 500  # documents that a new HEAD changed, whose text before is looked up
 LINK_MODE = 0o120000
 RULES = [DOCUMENT_REVISION, EXTRACTOR_REVISION]  # a change of either reads documents again
@@ -63,6 +65,7 @@ class _Source:
     """What a slice reads: the sorted tree of HEAD, under the policy and its ignore file."""
 
     reader: ObjectReader
+    documents: DocumentReader
     algorithm: str
     policy: Policy
     eligibility: Eligibility
@@ -80,10 +83,15 @@ def document_batches(claim: Claim) -> Iterator[None]:
         repository = open_root(Path(run.worktree.root))
     except RefusedProjectError as error:
         raise SourceUnreadableError(error.reason, error.hint) from error
-    with Shadow(repository, scratch_folder()) as shadow, shadow.objects() as reader:
+    with (
+        Shadow(repository, scratch_folder()) as shadow,
+        shadow.objects() as reader,
+        ParsePool() as pool,
+    ):
         if "phase" not in run.cursor and not _begin(claim, run, shadow):
             return
-        source = _open_source(run, shadow, reader, policy, repository.object_format)
+        documents = DocumentReader(pool, policy)
+        source = _open_source(run, shadow, reader, documents, policy)
         if run.cursor["phase"] == "documents":
             yield from _head_batches(claim, run, shadow, source)
             _end_head(claim, run, source)
@@ -91,13 +99,19 @@ def document_batches(claim: Claim) -> Iterator[None]:
             if _waits(claim, run):
                 return
         _begin_history(claim, run, source)
-        yield from history_batches(claim, run, reader, source.eligibility, source.algorithm)
-        yield from replacement_batches(claim, run, reader, source.policy)
+        yield from history_batches(
+            claim, run, reader, documents, source.eligibility, source.algorithm
+        )
+        yield from replacement_batches(claim, run, reader, documents, policy)
         _finish(claim, run)
 
 
 def _open_source(
-    run: Run, shadow: Shadow, reader: ObjectReader, policy: Policy, algorithm: str
+    run: Run,
+    shadow: Shadow,
+    reader: ObjectReader,
+    documents: DocumentReader,
+    policy: Policy,
 ) -> _Source:
     tree = list(shadow.tree(str(run.head_oid)))
     ignores = read_ignores(tree, reader)
@@ -105,7 +119,8 @@ def _open_source(
     eligible, gaps = sort_tree(tree, eligibility)
     if ignores.gap is not None:
         gaps.append(ignores.gap)
-    return _Source(reader, algorithm, policy, eligibility, eligible, gaps)
+    algorithm = shadow.repository.object_format
+    return _Source(reader, documents, algorithm, policy, eligibility, eligible, gaps)
 
 
 def _begin(claim: Claim, run: Run, shadow: Shadow) -> bool:
@@ -196,17 +211,16 @@ def _head_batches(claim: Claim, run: Run, shadow: Shadow, source: _Source) -> It
     while position < len(source.eligible):
         batch = source.eligible[position : position + BATCH_DOCUMENTS]
         started = time.monotonic()
-        changed = [entry for entry in batch if stored.get(entry.path) != entry.oid]
-        found, gaps = _read(changed, source)
+        found, gaps, count, unchanged = _read(batch, stored, source)
         read_at = time.monotonic()
         with runs.fenced(claim) as row:
-            position += len(batch)
+            position += count
             row.cursor = {**row.cursor, "position": position}
             row.done, row.total = position, len(source.eligible)
             counts = store_documents(row, source.algorithm, found, gaps, earlier)
             measured = {
                 "bytes_read": sum(f.document.size for f in found),
-                "documents_unchanged": len(batch) - len(changed),
+                "documents_unchanged": unchanged,
                 "seconds_read": read_at - started,
                 "seconds_store": time.monotonic() - read_at,
             }
@@ -230,20 +244,31 @@ def _earlier_keys(run: Run, shadow: Shadow, source: _Source) -> set[int]:
     for entry in gone[:MAX_EARLIER]:
         content = source.reader.read(entry.oid, "blob", source.policy.max_blob_bytes)
         if not isinstance(content, Gap):
-            found |= sentence_keys(read_document(entry.path, entry.oid, content, source.policy))
+            found |= source.documents.with_keys(entry.path, entry.oid, content).keys
     return found
 
 
-def _read(entries: Sequence[TreeEntry], source: _Source) -> tuple[list[FoundDocument], list[Gap]]:
-    found, gaps = [], []
-    for entry in entries:
+def _read(
+    entries: Sequence[TreeEntry], stored: Mapping[bytes, str | None], source: _Source
+) -> tuple[list[FoundDocument], list[Gap], int, int]:
+    """Read what is not stored as it is; also returns how many were done, and were unchanged."""
+    found: list[FoundDocument] = []
+    gaps: list[Gap] = []
+    unchanged = 0
+    until = time.monotonic() + BATCH_SECONDS
+    for number, entry in enumerate(entries):
+        if time.monotonic() > until:
+            return found, gaps, number, unchanged
+        if stored.get(entry.path) == entry.oid:
+            unchanged += 1
+            continue
         content = source.reader.read(entry.oid, "blob", source.policy.max_blob_bytes)
         if isinstance(content, Gap):
             gaps.append(Gap(content.reason, entry.path, entry.oid, detail=content.detail))
             continue
-        document = read_document(entry.path, entry.oid, content, source.policy)
-        found.append(FoundDocument(document, find_statements(document)))
-    return found, gaps
+        reading = source.documents.with_statements(entry.path, entry.oid, content)
+        found.append(FoundDocument(reading.document, reading.statements))
+    return found, gaps, len(entries), unchanged
 
 
 def _end_head(claim: Claim, run: Run, source: _Source) -> None:

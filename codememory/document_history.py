@@ -25,6 +25,7 @@ from codememory.ingest_documents import store_revisions
 from codememory.ingest_history import store_gaps
 from codememory.models import Run, SectionChange, SourceKind, SourceRevision
 from codememory.runs import Claim
+from collectors.document_reader import DocumentReader
 from collectors.ignoring import Eligibility
 from collectors.objects import ObjectReader
 from collectors.replaced import Replacement, replaced_sentences
@@ -36,6 +37,8 @@ from collectors.sections import (
     match_across,
 )
 from collectors.values import Gap
+
+PAGE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,21 @@ class _Page:
     versions: dict[Side, Version] = field(default_factory=dict)
     changes: list[_Change] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
+    read: int = 0  # file changes
+    last_row: int = 0
 
 
 def history_batches(
-    claim: Claim, run: Run, reader: ObjectReader, eligibility: Eligibility, algorithm: str
+    claim: Claim,
+    run: Run,
+    reader: ObjectReader,
+    documents: DocumentReader,
+    eligibility: Eligibility,
+    algorithm: str,
 ) -> Iterator[None]:
     """Read the versions after the run's position; yield after each committed batch."""
     paths = document_paths(run.scope_id, eligibility)
-    versions = Versions(reader, eligibility.policy, paths)
+    versions = Versions(reader, documents, eligibility.policy, paths)
     after = int(run.cursor["history"]["after"])
     while changes := next_changes(run.scope_id, paths, after, reader):
         started = time.monotonic()
@@ -71,9 +81,9 @@ def history_batches(
         read_at = time.monotonic()
         with runs.fenced(claim) as row:
             counts = _store_page(row, algorithm, page, paths)
-            after = changes[-1].row_id
+            after = page.last_row
             row.cursor = {**row.cursor, "history": {**row.cursor["history"], "after": after}}
-            row.done += len(changes)
+            row.done += page.read
             row.total = max(row.total or 0, row.done)
             seconds = {
                 "seconds_versions": read_at - started,
@@ -84,11 +94,18 @@ def history_batches(
 
 
 def _read_page(scope_id: int, changes: Sequence[DocumentChange], versions: Versions) -> _Page:
+    """Read whole commits, at least one; slow documents make a page shorter."""
     page = _Page()
+    until = time.monotonic() + PAGE_SECONDS
     known = _known(scope_id, {change.new for change in changes if change.new})
     for commit_id, group in groupby(changes, key=lambda change: change.commit_id):
+        if page.read and time.monotonic() > until:
+            break
+        versions.seconds = 0.0
         found: list[tuple[int, Delta]] = []
         mine = list(group)
+        page.read += len(mine)
+        page.last_row = mine[-1].row_id
         for number, change in enumerate(mine):
             if not change.olds and (change.new is None or change.new in known):
                 continue
@@ -148,8 +165,8 @@ def _deltas(
     return [delta for delta in first if all(_is_among(delta, other) for other in others)]
 
 
-def _sections(version: Version | None) -> list[OwnSection]:
-    return version.sections or [] if version else []
+def _sections(version: Version | None) -> Sequence[OwnSection]:
+    return version.sections or () if version else ()
 
 
 def _is_among(delta: Delta, others: Sequence[Delta]) -> bool:

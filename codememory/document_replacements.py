@@ -24,7 +24,7 @@ from codememory.models import (
     WorktreeDocument,
 )
 from codememory.runs import Claim
-from collectors.documents import read_document
+from collectors.document_reader import DocumentReader
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
 from collectors.values import Gap, Segment
@@ -55,7 +55,7 @@ class _Replaced:
 
 
 def replacement_batches(
-    claim: Claim, run: Run, reader: ObjectReader, policy: Policy
+    claim: Claim, run: Run, reader: ObjectReader, documents: DocumentReader, policy: Policy
 ) -> Iterator[None]:
     """Find what pending candidates of HEAD replace; yield after each committed batch."""
     found = _find(run)
@@ -67,7 +67,7 @@ def replacement_batches(
         revisions = {row.pk: row for row in rows.select_related("path")}
         cited, gaps = [], []
         for one in batch:
-            segment = _segment(revisions[one.revision_id], one, reader, policy)
+            segment = _segment(revisions[one.revision_id], one, reader, documents, policy)
             if isinstance(segment, Gap):
                 gaps.append(segment)
             elif segment is not None:
@@ -111,12 +111,16 @@ def _find(run: Run) -> list[_Replaced]:
 
 
 def _segment(
-    revision: SourceRevision, one: _Replaced, reader: ObjectReader, policy: Policy
+    revision: SourceRevision,
+    one: _Replaced,
+    reader: ObjectReader,
+    documents: DocumentReader,
+    policy: Policy,
 ) -> Segment | Gap | None:
     """The block of the older version that holds the replaced sentence."""
     path, oid = bytes(revision.path.raw), str(revision.object_oid)
     content = reader.read(oid, "blob", policy.max_blob_bytes)
     if isinstance(content, Gap):
         return Gap(content.reason, path, oid, one.commit_oid, content.detail)
-    segments = read_document(path, oid, content, policy).segments
+    segments = documents.with_sections(path, oid, content).document.segments
     return next((s for s in segments if s.start <= one.start and one.end <= s.end), None)

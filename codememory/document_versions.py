@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -10,17 +11,18 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from codememory.models import Path
-from collectors.documents import is_document, read_document
+from collectors.document_reader import DocumentReader
+from collectors.documents import is_document
 from collectors.ignoring import Eligibility
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
-from collectors.replaced import plain_text
-from collectors.sections import OwnSection, is_comparable, own_sections
-from collectors.values import Document, Gap
+from collectors.sections import OwnSection
+from collectors.values import Document, Gap, GapReason
 
 BATCH_ROWS = 200
 BATCH_BYTES = 8 << 20
 CACHE_BYTES = 16 << 20
+COMMIT_SECONDS = 120.0  # of reading the versions of one commit
 REGULAR_FILE, FILE_TYPE = 0o100000, 0o170000
 
 _OF_DOCUMENTS = """
@@ -91,7 +93,7 @@ class Version:
     """A version that was read; without `sections` where they cannot be compared."""
 
     document: Document
-    sections: list[OwnSection] | None
+    sections: Sequence[OwnSection] | None
     text: str
 
 
@@ -100,9 +102,11 @@ class Versions:
     """Reads versions by blob; the newest stay, since one commit's after is the next's before."""
 
     reader: ObjectReader
+    documents: DocumentReader
     policy: Policy
     paths: dict[int, bytes]
     _kept: OrderedDict[str, Version] = field(default_factory=OrderedDict)
+    seconds: float = 0.0  # spent on reading; the caller sets it back for each commit
     _bytes: int = 0
 
     def read(self, side: Side) -> Version | Gap:
@@ -110,16 +114,18 @@ class Versions:
         if found is not None:
             self._kept.move_to_end(side.oid)
             return found
+        path = self.paths[side.path_id]
+        if self.seconds > COMMIT_SECONDS:
+            return Gap(GapReason.BUDGET, path, side.oid, detail=f"after {COMMIT_SECONDS:g} s")
         content = self.reader.read(side.oid, "blob", self.policy.max_blob_bytes)
         if isinstance(content, Gap):
-            return Gap(content.reason, self.paths[side.path_id], side.oid, detail=content.detail)
-        document = read_document(self.paths[side.path_id], side.oid, content, self.policy)
-        if is_comparable(document):
-            version = Version(document, own_sections(document, content), plain_text(document))
-        else:
-            version = Version(document, None, "")
+            return Gap(content.reason, path, side.oid, detail=content.detail)
+        started = time.monotonic()
+        reading = self.documents.with_sections(path, side.oid, content)
+        self.seconds += time.monotonic() - started
+        version = Version(reading.document, reading.sections, reading.text)
         self._kept[side.oid] = version
-        self._bytes += document.size
+        self._bytes += version.document.size
         while self._bytes > CACHE_BYTES and len(self._kept) > 1:
             _, dropped = self._kept.popitem(last=False)
             self._bytes -= dropped.document.size

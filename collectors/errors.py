@@ -29,3 +29,14 @@ class DeadlineExceededError(CollectorError):
         super().__init__(f"git {command} did not finish within {seconds:g} s")
         self.command = command
         self.seconds = seconds
+
+
+class ParserUnavailableError(CollectorError):
+    """The parser's own code could not be loaded in its process: no document is at fault."""
+
+    retryable = True
+
+    def __init__(self, function: str, error: str) -> None:
+        super().__init__(f"{function} could not be loaded: {error}")
+        self.function = function
+        self.error = error

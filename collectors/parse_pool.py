@@ -22,6 +22,8 @@ from subprocess import DEVNULL, PIPE, Popen
 from types import TracebackType
 from typing import Any, Self
 
+from collectors.errors import ParserUnavailableError
+
 MAX_ANSWER_BYTES = 128 << 20
 WALL_FACTOR = 5  # a deadline is of processor time; the clock ends what merely waits
 MEMORY_BYTES = 1 << 30
@@ -86,9 +88,10 @@ class ParsePool:
     def submit(self, function: str, content: bytes, seconds: float, *arguments: object) -> Any:
         """Return what `function` ("package.module:name") gives, a Deadline, or a Crashed.
 
-        It is called with the content and the arguments. Its result may hold plain values, and dataclasses and enums of
-        `collectors.values` or of the function's module: nothing else is taken from the worker.
-        `seconds` bounds the processor time of the call, five times as much its time by the clock.
+        It is called with the content and the arguments. Its result may hold plain values, and
+        dataclasses and enums of `collectors` or of its own module; a worker's answer that names
+        anything else is a crash. `seconds` bounds the processor time of the call; five times as
+        much is its bound by the clock. Raises ParserUnavailableError where there is no such code.
         """
         request = pickle.dumps((function, content, seconds, arguments), protocol=5)
         process = self._process or self._start()
@@ -105,6 +108,9 @@ class ParsePool:
         except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError) as error:
             self.close()
             return Crashed(type(error).__name__)
+        if is_well is None:
+            self.close()  # another try gets a worker that has loaded the code anew
+            raise ParserUnavailableError(function, str(found))
         return found if is_well else Crashed(str(found))
 
     def _start(self) -> Popen[bytes]:
@@ -189,12 +195,13 @@ class _Unpickler(pickle.Unpickler):
 
     def __init__(self, content: io.BytesIO, module: str) -> None:
         super().__init__(content)
-        self._modules = {"collectors.values", module}
+        self._module = module
 
     def find_class(self, module_name: str, name: str) -> Any:
-        if module_name in self._modules and "." not in name:
+        is_ours = module_name == self._module or module_name.startswith("collectors.")
+        if is_ours and "." not in name:
             found = getattr(import_module(module_name), name)
-            is_own = isinstance(found, type) and found.__module__ == module_name
-            if is_own and (is_dataclass(found) or issubclass(found, Enum | tuple)):
+            is_class = isinstance(found, type) and found.__module__ == module_name
+            if is_class and (is_dataclass(found) or issubclass(found, Enum | tuple)):
                 return found
         raise pickle.UnpicklingError(name)

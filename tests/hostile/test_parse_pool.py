@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from collectors.errors import ParserUnavailableError
 from collectors.parse_pool import Crashed, Deadline, ParsePool
 from collectors.values import Gap, GapReason
 from tests.hostile.parsers import Counted
@@ -57,6 +58,12 @@ def test_a_parser_that_raises_is_told_by_its_error(
 @pytest.mark.parametrize(("function", "detail"), [("die", "SIGSEGV"), ("leave", "status 3")])
 def test_a_worker_that_dies_is_replaced(function: str, detail: str, pool: ParsePool) -> None:
     assert pool.submit(HERE + function, b"x", 2.0) == Crashed(detail)
+    assert isinstance(pool.submit(HERE + "count", b"x", 2.0), Counted)
+
+
+def test_code_that_is_not_there_is_no_document_s_fault(pool: ParsePool) -> None:
+    with pytest.raises(ParserUnavailableError):
+        pool.submit(HERE + "absent", b"x", 2.0)
     assert isinstance(pool.submit(HERE + "count", b"x", 2.0), Counted)
 
 
