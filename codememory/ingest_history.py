@@ -100,6 +100,7 @@ def load_contents(scope_id: int, pairs: Collection[Pair]) -> dict[Pair, ContentC
             hunks=tuple(row.hunks()),
             added_lines=row.added_lines,
             removed_lines=row.removed_lines,
+            hunks_cut=row.hunks_cut,
         )
         for row in rows
     }
@@ -115,16 +116,21 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
         if classify_change(row, policy) not in UNREAD_CLASSES and pair_of(row) not in contents
     }
     contents |= load_contents(scope_id, missing)
-    assign_identities(comparisons, contents.get, lambda asked: _known_identities(scope_id, asked))
-    identities = {c.identity for c in comparisons if c.identity}
-    known = _known_identities(scope_id, identities)
-    prepared = PreparedPage(page, policy, algorithm, comparisons, contents)
     read_now = [
         (c.old_oid, c.new_oid)
         for c in page.content_changes
         if c.content_class is not ContentClass.UNREAD
     ]
-    prepared.healed = _content_ids(scope_id, read_now, "AND c.content_class = 'UNREAD'")
+    healed = _content_ids(scope_id, read_now, "AND c.content_class = 'UNREAD'")
+    assign_identities(
+        comparisons,
+        # A change keeps the identity it got while it could not be read.
+        lambda pair: None if pair in healed else contents.get(pair),
+        lambda asked: _known_identities(scope_id, asked),
+    )
+    identities = {c.identity for c in comparisons if c.identity}
+    known = _known_identities(scope_id, identities)
+    prepared = PreparedPage(page, policy, algorithm, comparisons, contents, healed=healed)
     for comparison in comparisons:
         identity = comparison.identity
         is_known = identity in known and not _is_healed(comparison, prepared)

@@ -10,6 +10,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from collectors.values import ContentChange, Hunk, RawChange
 
@@ -42,8 +43,17 @@ def group_comparisons(changes: Iterable[RawChange]) -> list[Comparison]:
     return [Comparison(commit, parent, rows) for (commit, parent), rows in grouped.items()]
 
 
-def identity_of(rows: Iterable[RawChange]) -> bytes:
-    """SHA-256 over the sorted rows: kind, modes, paths and blobs, each with its length."""
+def identity_of(
+    rows: Iterable[RawChange],
+    content_of: ContentOf,
+    owned: Iterable[tuple[int, ...] | None] = (),
+) -> bytes:
+    """SHA-256 over the sorted rows: kind, modes, paths and patch, each with its length.
+
+    Like `git patch-id` it ignores line numbers and the context around hunks, so that a cherry-pick
+    is the change it was picked from; unlike it, it does not ignore white space. `owned` names, for
+    each row, the hunks that count (all where it is None or missing).
+    """
     digest = hashlib.sha256()
     parts = sorted(
         (
@@ -51,15 +61,26 @@ def identity_of(rows: Iterable[RawChange]) -> bytes:
             b"%o %o" % (row.old_mode, row.new_mode),
             row.old_path or b"",
             row.new_path or b"",
-            (row.old_oid or "").encode(),
-            (row.new_oid or "").encode(),
+            *_patch(row, content_of(pair_of(row)), numbers),
         )
-        for row in rows
+        for row, numbers in zip_longest(rows, owned)
     )
     for part in parts:
         for value in part:
             digest.update(b"%d:" % len(value) + value)
     return digest.digest()
+
+
+def _patch(
+    row: RawChange, content: ContentChange | None, numbers: tuple[int, ...] | None
+) -> tuple[bytes, bytes]:
+    """What a row removes and adds, as digests; its blobs where no (or not every) hunk is known."""
+    if content is None or not content.hunks or content.hunks_cut:
+        return (row.old_oid or "").encode(), (row.new_oid or "").encode()
+    hunks: Sequence[Hunk] = content.hunks
+    if numbers is not None:
+        hunks = [hunks[number - 1] for number in numbers]
+    return b"".join(h.old_sha256 for h in hunks), b"".join(h.new_sha256 for h in hunks)
 
 
 def _new_lines(hunks: Iterable[Hunk]) -> set[int]:
@@ -80,10 +101,8 @@ def own_merged_rows(comparisons: Sequence[Comparison], content_of: ContentOf) ->
         if numbers is None or numbers:
             first.owned[position] = numbers
     if first.owned:
-        whole = identity_of(first.rows[position] for position in first.owned)
-        # Of a row that is owned in part, which part belongs to the identity.
-        parts = "".join(f"{position}:{n};" for position, n in first.owned.items() if n)
-        first.identity = hashlib.sha256(whole + parts.encode()).digest() if parts else whole
+        rows = [first.rows[position] for position in first.owned]
+        first.identity = identity_of(rows, content_of, first.owned.values())
 
 
 def _own_hunks(
@@ -117,11 +136,11 @@ def assign_identities(
     for comparison in comparisons:
         by_commit[comparison.commit_oid].append(comparison)
     merged = [c for c in comparisons if c.parent_index > 0 or len(by_commit[c.commit_oid]) > 1]
-    views = {id(c): identity_of(c.rows) for c in merged}
+    views = {id(c): identity_of(c.rows, content_of) for c in merged}
     existing = known(set(views.values()))
     for group in by_commit.values():
         if len(group) == 1 and group[0].parent_index <= 0:
-            _own_all(group[0], identity_of(group[0].rows))
+            _own_all(group[0], identity_of(group[0].rows, content_of))
             existing.add(group[0].identity or b"")
             continue
         seen = [c for c in group if views[id(c)] in existing]

@@ -135,7 +135,8 @@ class LogicalChange(OwnedModel):
     """Derived. What one commit did against its parent, as content; every commit that shows the
     same content is a view of it (see FileChange.logical_change).
 
-    `identity` is SHA-256 over the sorted rows (kind, paths, blobs). Counts are of the whole.
+    `identity` is SHA-256 over the sorted rows (kind, modes, paths, patch): line numbers and context
+    do not count, so a cherry-pick is a view of what it was picked from. Counts are of the whole.
     """
 
     identity = models.BinaryField(max_length=32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 from codememory.logical_changes import (
     Comparison,
@@ -41,17 +42,39 @@ def assigned(
     return comparisons
 
 
+def identity(rows: list[RawChange], contents: dict[Pair, ContentChange] | None = None) -> bytes:
+    return identity_of(rows, (contents or {}).get)
+
+
 def test_the_same_content_on_two_commits_has_one_identity() -> None:
-    assert identity_of([row("c1", "1", "2")]) == identity_of([row("c2", "1", "2")])
+    assert identity([row("c1", "1", "2")]) == identity([row("c2", "1", "2")])
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
     one, two = row("c", "1", "2", b"a"), row("c", "3", "4", b"b")
-    assert identity_of([one, two]) == identity_of([two, one])
+    assert identity([one, two]) == identity([two, one])
 
 
 def test_another_path_is_another_change() -> None:
-    assert identity_of([row("c", "1", "2", b"a")]) != identity_of([row("c", "1", "2", b"b")])
+    assert identity([row("c", "1", "2", b"a")]) != identity([row("c", "1", "2", b"b")])
+
+
+def test_the_same_lines_elsewhere_in_another_version_are_the_same_change() -> None:
+    contents = content("1", "2", hunk(3, 1)) | content("5", "6", hunk(90, 1))
+    picked, original = row("c2", "5", "6"), row("c1", "1", "2")
+    assert identity([picked], contents) == identity([original], contents)
+
+
+def test_other_lines_are_another_change() -> None:
+    other = replace(hunk(3, 1), new_sha256=b"x" * 32)
+    contents = content("1", "2", hunk(3, 1)) | content("5", "6", other)
+    assert identity([row("c", "1", "2")], contents) != identity([row("c", "5", "6")], contents)
+
+
+def test_a_patch_that_is_not_whole_is_told_apart_by_its_blobs() -> None:
+    one, two = content("1", "2", hunk(3, 1)), content("5", "6", hunk(3, 1))
+    cut = {pair: replace(found, hunks_cut=1) for pair, found in (one | two).items()}
+    assert identity([row("c", "1", "2")], cut) != identity([row("c", "5", "6")], cut)
 
 
 def test_an_ordinary_commit_owns_all_its_rows() -> None:
@@ -69,7 +92,7 @@ def test_a_merge_of_one_commit_is_a_view_of_it() -> None:
 
 def test_a_merge_view_is_recognised_from_an_earlier_page() -> None:
     rows = [row("m", "1", "2", parent=0), row("m", "3", "4", b"b.py", parent=1)]
-    known = frozenset([identity_of(rows[:1])])
+    known = frozenset([identity(rows[:1])])
     assert assigned(rows, {}, known)[0].identity in known
 
 
