@@ -11,6 +11,7 @@ from codememory.models import ContentChange, FileChange, GitCommit, LogicalChang
 from codememory.paths import shown_path
 from codememory.search.analyser import terms
 from codememory.search.line_kinds import DEFINITION
+from codememory.serving import served_rows
 from codememory.verdict_of import judge_file_change
 from codememory.verdicts import aggregate
 from collectors.values import Gap, Hunk
@@ -43,13 +44,16 @@ def change_results(
 ) -> dict[int, dict[str, Any]]:
     """Return the results of logical changes by id; `weights` are the question's terms.
 
-    Files under `only_paths` (if any) are preferred. What is no longer stored is left out. Rows
-    and blobs of all the changes are read together: a page costs a handful of statements.
+    Files under `only_paths` (if any) are preferred. What is no longer stored or served is left
+    out. Rows and blobs of all the changes are read together: a page costs a handful of statements.
     """
     changes = LogicalChange.objects.filter(scope_id=checkout.scope_id).in_bulk(change_ids)
     views = _views(checkout, changes)
+    served = {pk: served_rows(checkout, view.rows) for pk, view in views.items()}
     best = {
-        pk: _rank_files(view.rows, weights, only_paths)[:FILES_READ] for pk, view in views.items()
+        pk: _rank_files(rows, weights, only_paths)[:FILES_READ]
+        for pk, rows in served.items()
+        if rows
     }
     _load_contents(checkout, [row for rows in best.values() for row in rows])
     return {

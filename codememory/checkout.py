@@ -19,7 +19,7 @@ from django.db import connection
 from codememory.collect_history import boundary_digest, scratch_folder
 from codememory.errors import RefusedProjectError
 from codememory.models import FileChange, GitCommit, Project, RefSnapshot
-from codememory.policies import read_policy
+from codememory.policies import as_policy, newest_policy, reading_generations, values_of
 from codememory.projects import open_root, primary_worktree
 from codememory.verdicts import (
     CurrentFile,
@@ -32,7 +32,7 @@ from codememory.verdicts import (
 )
 from collectors.documents import is_document
 from collectors.git import ObjectReader, Shadow, TreeEntry
-from collectors.ignoring import Eligibility, read_ignores
+from collectors.ignoring import Eligibility, Ignores, read_ignores
 from collectors.paths import read_worktree_file
 from collectors.redact import find_secrets, redact
 from collectors.repository import Head, Repository
@@ -86,7 +86,9 @@ class Checkout:
         self.project = project
         self.scope_id = project.scope_id
         self.worktree = primary_worktree(project)
-        self.policy = read_policy(project.scope_id)
+        row = newest_policy(project)
+        self.policy = as_policy(values_of(row), row.generation)
+        self.archived = frozenset(row.archived)  # sources of which nothing is shown
         self.root = Path(self.worktree.root)
         self.refused: RefusedProjectError | None = None
         self.head = Head(None, None)
@@ -137,6 +139,18 @@ class Checkout:
         )
 
     @cached_property
+    def reading(self) -> list[int]:
+        """The policy generations under which the very same is read as now."""
+        return reading_generations(self.scope_id, self.policy.generation)
+
+    @cached_property
+    def eligibility(self) -> Eligibility:
+        """Which documents may be read, by the policy and the ignore file of HEAD."""
+        if self._reader is None:
+            return Eligibility(self.policy, Ignores())
+        return Eligibility(self.policy, read_ignores(self.tree.values(), self._reader))
+
+    @cached_property
     def snapshot(self) -> RefSnapshot | None:
         """The finished collection of this very HEAD, if there is one."""
         if self._shadow is None or self.head.oid is None:
@@ -145,7 +159,7 @@ class Checkout:
             scope_id=self.scope_id,
             worktree_id=self.worktree.pk,
             boundary_digest=boundary_digest(self._shadow.shallow_boundary()),
-            policy_generation=self.policy.generation,
+            policy_generation__in=self.reading,
         )
         return rows.filter(head_oid=self.head.oid).order_by("-pk").first()
 
@@ -181,14 +195,10 @@ class Checkout:
 
     def document_count(self) -> int:
         """How many tracked documents of HEAD the policy and its ignore file let be read."""
-        if self._reader is None:
-            return 0
-        ignores = read_ignores(self.tree.values(), self._reader)
-        eligibility = Eligibility(self.policy, ignores)
         return sum(
             is_document(path)
             and entry.mode & FILE_TYPE == REGULAR_FILE
-            and eligibility.left_out(path) is None
+            and self.eligibility.left_out(path) is None
             for path, entry in self.tree.items()
         )
 

@@ -15,6 +15,7 @@ from codememory.models import (
     MemoryState,
 )
 from codememory.paths import shown_path
+from codememory.serving import serves_links, serves_segment
 from codememory.verdict_of import judge_stored_segment
 from codememory.verdicts import Verdict, aggregate
 
@@ -40,13 +41,13 @@ def _excerpt(content: bytes) -> str:
 
 
 def section_result(checkout: Checkout, segment_id: int) -> dict[str, Any] | None:
-    """Return the result of one document segment; None when it is not stored any more."""
+    """Return the result of one document segment; None when it is not stored or served any more."""
     segment = (
         EvidenceSegment.objects.filter(scope_id=checkout.scope_id, pk=segment_id)
         .select_related("revision", "revision__path")
         .first()
     )
-    if segment is None:
+    if segment is None or not serves_segment(checkout, segment):
         return None
     verdict = judge_stored_segment(checkout, segment)
     path = shown_path(bytes(segment.revision.path.raw))
@@ -119,6 +120,8 @@ def candidate_result(checkout: Checkout, candidate_id: int) -> dict[str, Any] | 
     if row is None:
         return None
     links = _links(checkout.scope_id, candidate_id=candidate_id)
+    if not serves_links(checkout, links):
+        return None
     return {
         "kind": "candidate",
         "id": f"C{row.pk}",
@@ -134,6 +137,8 @@ def memory_result(checkout: Checkout, memory_id: int) -> dict[str, Any] | None:
     if row is None:
         return None
     links = _links(checkout.scope_id, memory_id=memory_id)
+    if not serves_links(checkout, links):
+        return None
     return {
         "kind": "memory",
         "id": f"M{row.pk}",

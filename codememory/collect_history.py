@@ -11,7 +11,7 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path as FilePath
 
 from django.conf import settings
@@ -33,7 +33,7 @@ from codememory.models import (
     Run,
     SearchTerm,
 )
-from codememory.policies import read_policy
+from codememory.policies import read_policy, reading_generations
 from codememory.projects import open_root
 from codememory.runs import Claim
 from collectors.git import ObjectReader, Repository, Shadow
@@ -83,7 +83,7 @@ def _begin(claim: Claim, run: Run, shadow: Shadow, reader: ObjectReader) -> bool
     boundary = shadow.shallow_boundary() if head.oid else []
     snapshots = RefSnapshot.objects.filter(
         scope_id=run.scope_id,
-        policy_generation=run.policy_generation,
+        policy_generation__in=reading_generations(run.scope_id, run.policy_generation),
         boundary_digest=boundary_digest(boundary),
     )
     done = snapshots.filter(
@@ -162,18 +162,19 @@ def _pages(
             "HISTORY_CHANGED", "the listing of commits differs; reading it again", retryable=True
         )
     position = int(run.cursor["position"])
+    since = min(reading_generations(run.scope_id, run.policy_generation))
     while oids := list(islice(listing, PAGE_COMMITS)):
         started = time.monotonic()
         page = read_page(
-            shadow, reader, oids, policy, lambda asked: known_pairs(run.scope_id, asked)
+            shadow, reader, oids, policy, lambda asked: known_pairs(run.scope_id, asked, since)
         )
         read_at = time.monotonic()
         prepared = prepare_page(run.scope_id, page, policy, repository.object_format)
         prepared_at = time.monotonic()
         with runs.fenced(claim) as row:
             counts = store_page(run.scope_id, run.pk, prepared)
-            position += len(oids)
-            row.cursor = {**row.cursor, "position": position, "oid": oids[-1]}
+            position += page.listed
+            row.cursor = {**row.cursor, "position": position, "oid": oids[page.listed - 1]}
             row.done = position
             seconds = {
                 "seconds_read": read_at - started,
@@ -181,6 +182,7 @@ def _pages(
                 "seconds_store": time.monotonic() - prepared_at,
             }
             row.metrics = add_metrics(row.metrics, page.metrics, counts, seconds)
+        listing = chain(oids[page.listed :], listing)
         refresh_statistics(position // PAGE_COMMITS, row.total or 0)
         yield
 

@@ -22,11 +22,12 @@ from codememory.models import (
     SourceKind,
 )
 from codememory.paths import shown_path
+from codememory.serving import serves_change, serves_segment
 from codememory.verdict_of import judge_file_change, judge_stored_segment
 from collectors.redact import RULES_REVISION
 from collectors.values import Gap, Hunk, PathClass
 
-EXCERPT_BYTES = 48 * 1024
+VIEWS_LOOKED_AT = 500  # file changes that show one content change
 _ID = re.compile(r"([ABS])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?")
 
 # Why a part of the reference is null, said beside it.
@@ -69,13 +70,11 @@ def evidence_in(checkout: Checkout, parsed: EvidenceId) -> dict[str, Any] | None
     return _hunk_evidence(checkout, parsed, parsed.hunk)
 
 
-def _text_fields(redacted: bytes, kinds: list[dict[str, Any]]) -> dict[str, Any]:
+def _text_fields(redacted: bytes, kinds: list[dict[str, Any]], most: int) -> dict[str, Any]:
     """The text of an answer; bytes that are no UTF-8 are escaped in it and given whole beside."""
-    cut = redacted[:EXCERPT_BYTES]
+    cut = redacted[:most]
     fields: dict[str, Any] = {
-        "truncation": f"first {EXCERPT_BYTES} of {len(redacted)} bytes"
-        if len(redacted) > EXCERPT_BYTES
-        else None,
+        "truncation": f"first {most} of {len(redacted)} bytes" if len(redacted) > most else None,
         "redactions": kinds,
         "bytes_base64": None,
     }
@@ -156,7 +155,7 @@ def _segment_evidence(checkout: Checkout, parsed: EvidenceId) -> dict[str, Any] 
         .select_related("revision", "revision__path", "commit")
         .first()
     )
-    if segment is None:
+    if segment is None or not serves_segment(checkout, segment):
         return None
     revision = segment.revision
     path = shown_path(bytes(revision.path.raw))
@@ -187,7 +186,9 @@ def _segment_evidence(checkout: Checkout, parsed: EvidenceId) -> dict[str, Any] 
         "extractor_revision": revision.extractor_revision,
         "is_instruction_file": revision.is_instruction_file,
     }
-    answer |= _text_fields(bytes(segment.content), segment.redactions)
+    answer |= _text_fields(
+        bytes(segment.content), segment.redactions, checkout.policy.excerpt_bytes
+    )
     answer["reasons"] |= {"old_path": NOT_A_HUNK, "before": NOT_A_HUNK, "side": NOT_A_HUNK}
     answer["reasons"] |= {"commit": NOT_A_HUNK, "compared_with": NOT_A_HUNK}
     if not is_there:
@@ -197,19 +198,23 @@ def _segment_evidence(checkout: Checkout, parsed: EvidenceId) -> dict[str, Any] 
     return answer
 
 
-def first_view(scope_id: int, content_change_id: int) -> FileChange | None:
-    """The earliest file change that shows a content change as its own, else the earliest."""
+def first_view(checkout: Checkout, content_change_id: int) -> FileChange | None:
+    """The earliest file change that shows a content change as its own, else the earliest.
+
+    None: there is none, or none whose paths are served.
+    """
     rows = (
-        FileChange.objects.filter(scope_id=scope_id, content_change_id=content_change_id)
+        FileChange.objects.filter(scope_id=checkout.scope_id, content_change_id=content_change_id)
         .exclude(path_class__in=UNREAD_CLASSES)
         .select_related("commit", "content_change", "old_path", "new_path")
         .order_by("commit_id", "parent_index")
     )
-    return rows.exclude(logical_change=None).first() or rows.first()
+    served = [row for row in rows[:VIEWS_LOOKED_AT] if serves_change(checkout, row)]
+    return next((row for row in served if row.logical_change_id), served[0] if served else None)
 
 
 def _hunk_evidence(checkout: Checkout, parsed: EvidenceId, number: int) -> dict[str, Any] | None:
-    view = first_view(checkout.scope_id, parsed.number)
+    view = first_view(checkout, parsed.number)
     if view is None or view.content_change is None:
         return None
     hunks = view.content_change.hunks()
@@ -301,7 +306,7 @@ def _read_sides(
         taken = checkout.cut(oid, *answer["byte_range"])
         if not isinstance(taken, Gap):
             kinds = [{"kind": r.kind, "start": r.start, "end": r.end} for r in taken[1]]
-            answer |= _text_fields(taken[0], kinds)
+            answer |= _text_fields(taken[0], kinds, checkout.policy.excerpt_bytes)
         else:
             answer["reasons"]["text"] = "the source is not available (SOURCE_UNAVAILABLE)"
     if answer["object_id"] is None:

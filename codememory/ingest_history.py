@@ -32,6 +32,12 @@ from codememory.models import (
     Path,
     SourceKind,
 )
+from codememory.reclassified import (
+    forget_unshown,
+    reclassified_commits,
+    rewrite_file_changes,
+    shown_changes,
+)
 from codememory.search.change_fields import ChangedFile, ChangeFields, change_fields
 from codememory.search.entries import remove_entries, write_changes
 from collectors.history import HistoryPage, classify_change
@@ -41,6 +47,8 @@ from collectors.values import ContentClass, Gap, Hunk, PathClass
 
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 NAME_BYTES = 256
+# Of a content change that is read now: it was not, or not to its end.
+_NOT_READ = "(c.content_class IN ('UNREAD', 'OVERSIZE') OR c.hunks_cut > 0)"
 DETAIL_CHARACTERS = 200
 
 
@@ -57,11 +65,18 @@ class PreparedPage:
     # of those whose content can be read only now.
     fields: dict[bytes, ChangeFields] = field(default_factory=dict)
     healed: dict[Pair, int] = field(default_factory=dict)  # unread until now, with their row
+    # Stored commits whose rows are of another class now: their rows are brought up to date.
+    reclassified: set[int] = field(default_factory=set)
 
 
-def known_pairs(scope_id: int, pairs: Collection[Pair]) -> set[Pair]:
-    """Return those pairs of blobs that are analysed; one that could not be read is tried again."""
-    return set(_content_ids(scope_id, pairs, "AND c.content_class <> 'UNREAD'"))
+def known_pairs(scope_id: int, pairs: Collection[Pair], since: int) -> set[Pair]:
+    """Return those pairs of blobs that are analysed; one that could not be read is tried again.
+
+    So is one that was too large under the limits of a policy generation before `since`.
+    """
+    is_whole = "c.content_class <> 'OVERSIZE' AND c.hunks_cut = 0"
+    is_read = f"c.content_class <> 'UNREAD' AND (c.policy_generation >= {since:d} OR {is_whole})"
+    return set(_content_ids(scope_id, pairs, f"AND {is_read}"))
 
 
 def _content_ids(scope_id: int, pairs: Collection[Pair], more: str = "") -> dict[Pair, int]:
@@ -119,9 +134,9 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
     read_now = [
         (c.old_oid, c.new_oid)
         for c in page.content_changes
-        if c.content_class is not ContentClass.UNREAD
+        if c.content_class not in {ContentClass.UNREAD, ContentClass.OVERSIZE}
     ]
-    healed = _content_ids(scope_id, read_now, "AND c.content_class = 'UNREAD'")
+    healed = _content_ids(scope_id, read_now, f"AND {_NOT_READ}")
     assign_identities(
         comparisons,
         # A change keeps the identity it got while it could not be read.
@@ -131,6 +146,7 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
     identities = {c.identity for c in comparisons if c.identity}
     known = _known_identities(scope_id, identities)
     prepared = PreparedPage(page, policy, algorithm, comparisons, contents, healed=healed)
+    prepared.reclassified = reclassified_commits(scope_id, page, policy)
     for comparison in comparisons:
         identity = comparison.identity
         is_known = identity in known and not _is_healed(comparison, prepared)
@@ -173,10 +189,12 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     _make_readable(scope_id, prepared)
     content_ids, new_contents = _store_contents(scope_id, generation, prepared)
     changes, new_changes = _store_logical_changes(scope_id, prepared)
+    shown_before = shown_changes(scope_id, prepared.reclassified)
     rows = _store_file_changes(scope_id, prepared, paths, commits, content_ids, changes)
     gaps = store_gaps(scope_id, run_id, SourceKind.GIT, page.gaps, paths)
     # Last: it holds the row that writers of a project's index take turns on.
     _rewrite_healed(scope_id, prepared, changes, new_changes)
+    forget_unshown(scope_id, shown_before)
     fields = [(changes[i], f) for i, f in prepared.fields.items() if i in changes]
     entries = write_changes(scope_id, fields)
     return {
@@ -308,6 +326,7 @@ def _make_readable(scope_id: int, prepared: PreparedPage) -> None:
             hunk_ranges=list(_hunk_numbers(content.hunks)),
             hunk_digests=b"".join(h.old_sha256 + h.new_sha256 for h in content.hunks),
             hunks_cut=content.hunks_cut,
+            policy_generation=prepared.policy.generation,
         )
         GapRecord.objects.filter(
             scope_id=scope_id, source=SourceKind.GIT, object_oid__in=[o for o in pair if o]
@@ -395,7 +414,11 @@ def _store_file_changes(
         "similarity", "path_class", "content_change", "unread_old_oid", "unread_new_oid",
         "logical_change", "hunk_numbers",
     ]  # fmt: skip
-    return len(insert_rows(FileChange, names, rows))
+    new = len(insert_rows(FileChange, names, rows))
+    rewrite_file_changes(
+        dict(zip(names, row, strict=True)) for row in rows if row[1] in prepared.reclassified
+    )
+    return new
 
 
 def store_gaps(

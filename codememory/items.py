@@ -32,6 +32,7 @@ from codememory.models import (
     WorktreeDocument,
 )
 from codememory.paths import shown_path
+from codememory.serving import serves_links, serves_revision
 from codememory.verdict_of import judge_file_change
 from codememory.verdicts import aggregate
 
@@ -160,7 +161,7 @@ def _document(checkout: Checkout, number: int, parts: _Parts) -> dict[str, Any] 
         .select_related("path")
         .first()
     )
-    if revision is None:
+    if revision is None or not serves_revision(checkout, revision):
         return None
     same = {"scope_id": checkout.scope_id, "revision_id": revision.pk}
     sections = DocumentSection.objects.filter(**same).order_by("byte_start", "level")
@@ -228,7 +229,7 @@ def _segment(row: EvidenceSegment) -> dict[str, Any]:
 
 def _candidate(checkout: Checkout, number: int, parts: _Parts) -> dict[str, Any] | None:
     row = Candidate.objects.filter(scope_id=checkout.scope_id, pk=number).first()
-    if row is None:
+    if row is None or not serves_links(checkout, _cited(checkout, candidate_id=row.pk)):
         return None
     memories = Memory.objects.filter(scope_id=checkout.scope_id, candidate_id=row.pk)
     return {
@@ -245,7 +246,7 @@ def _candidate(checkout: Checkout, number: int, parts: _Parts) -> dict[str, Any]
 
 def _memory(checkout: Checkout, number: int, parts: _Parts) -> dict[str, Any] | None:
     row = Memory.objects.filter(scope_id=checkout.scope_id, pk=number).first()
-    if row is None:
+    if row is None or not serves_links(checkout, _cited(checkout, memory_id=row.pk)):
         return None
     return {
         **memory_row(row),
@@ -254,12 +255,17 @@ def _memory(checkout: Checkout, number: int, parts: _Parts) -> dict[str, Any] | 
     }
 
 
+def _cited(checkout: Checkout, **by: int) -> list[EvidenceLink]:
+    """The evidence of a claim."""
+    rows = EvidenceLink.objects.filter(scope_id=checkout.scope_id, **by).order_by("pk")
+    return list(rows.select_related("segment__revision__path"))
+
+
 def _claim_parts(
     checkout: Checkout, claim: Candidate | Memory, parts: _Parts, **cited_by: int
 ) -> dict[str, Any]:
     """What both kinds of claims have: their evidence, its verdict, and what was decided."""
-    rows = EvidenceLink.objects.filter(scope_id=checkout.scope_id, **cited_by).order_by("pk")
-    links = list(rows.select_related("segment__revision__path"))
+    links = _cited(checkout, **cited_by)
     candidate_id = claim.candidate_id if isinstance(claim, Memory) else claim.pk
     decisions = ReviewDecision.objects.filter(
         scope_id=checkout.scope_id, candidate_id=candidate_id

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from codememory.checkout import Checkout
 from codememory.claim_results import CANDIDATE_STANDING, MEMORY_STANDING
 from codememory.errors import BadCursorError
 from codememory.models import (
@@ -22,6 +23,7 @@ from codememory.models import (
 )
 from codememory.path_filter import at_or_below, of_paths
 from codememory.paths import raw_path, shown_path
+from codememory.serving import serves_links, serves_segment
 
 KINDS = ("documents", "changes", "segments", "candidates", "memories")
 MAX_LIMIT = 500
@@ -132,7 +134,7 @@ def _rows(
         return segments if asked is None else segments.filter(revision__path_id__in=asked)
     model: Any = Candidate if kind == "candidates" else Memory
     claims: QuerySet[Any] = model.objects.filter(scope_id=scope_id).prefetch_related(
-        "evidence_links"
+        "evidence_links__segment__revision__path"
     )
     claims = claims.filter(
         **{f"{name}__in": kept[name] for name in CLAIM_FILTERS if kept.get(name)}
@@ -142,6 +144,30 @@ def _rows(
     return claims
 
 
+def _served(project: Project, kind: str, rows: QuerySet[Any], most: int) -> list[Any]:
+    """The first rows, without those that quote what the policy keeps from being served."""
+    if kind not in SERVED:
+        return list(rows[:most])
+    found: list[Any] = []
+    with Checkout(project) as checkout:
+        while chunk := list(rows[:most]):
+            found += [row for row in chunk if SERVED[kind](checkout, row)]
+            if len(found) >= most or len(chunk) < most:
+                break
+            rows = rows.filter(pk__gt=chunk[-1].pk)
+    return found[:most]
+
+
+def _serves_claim(checkout: Checkout, claim: Candidate | Memory) -> bool:
+    return serves_links(checkout, list(claim.evidence_links.all()))
+
+
+# Kinds whose rows hold words of documents, and whether one of them is served.
+SERVED: dict[str, Callable[[Checkout, Any], bool]] = {
+    "segments": serves_segment,
+    "candidates": _serves_claim,
+    "memories": _serves_claim,
+}
 SHOW: dict[str, Callable[[Any], dict[str, Any]]] = {
     "documents": lambda row: document_row(row.revision),
     "changes": change_row,
@@ -171,7 +197,7 @@ def list_rows(
         if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
             raise BadCursorError
         rows = rows.filter(pk__gt=int(cursor))
-    page = list(rows.order_by("pk")[: limit + 1])
+    page = _served(project, kind, rows.order_by("pk"), limit + 1)
     return {
         "rows": [SHOW[kind](row) for row in page[:limit]],
         "next": str(page[limit - 1].pk) if len(page) > limit else None,

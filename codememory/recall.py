@@ -33,6 +33,7 @@ SHOW = {
     EntryKind.CANDIDATE.value: candidate_result,
     EntryKind.MEMORY.value: memory_result,
 }
+MOST_PAGES = 20  # of hits that are looked through for one page of results
 MIN_BUDGET, MAX_BUDGET = 200, 50_000
 MAX_OFFSET = 10_000
 
@@ -54,15 +55,20 @@ def search(
     question = bounded(question)
     limit = max(1, min(limit, MAX_LIMIT))
     raw = raw_path(path) if path is not None else None
-    page = find([project.scope_id], question, kinds, raw, limit, cursor)
     asked = ask(project.scope_id, question)
     only = frozenset([raw]) if raw is not None else frozenset()
     with Checkout(project) as checkout:
-        hits = list(page.hits)
-        if raw is not None and not hits and cursor is None:
+        page = find([project.scope_id], question, kinds, raw, limit, cursor)
+        found = results_of(checkout, page.hits, asked, only)
+        for _ in range(MOST_PAGES):
+            if len(found) >= limit or page.next is None:
+                break
+            # Some hits are not served any more: the index still knows them.
+            page = find([project.scope_id], question, kinds, raw, limit - len(found), page.next)
+            found += results_of(checkout, page.hits, asked, only)
+        if raw is not None and not page.hits and cursor is None:
             # No word matched on this path: what changed there last is the better answer.
-            hits = _newest(checkout, raw, kinds, limit)
-        found = results_of(checkout, hits, asked, only)
+            found = results_of(checkout, _newest(checkout, raw, kinds, limit), asked, only)
         gaps = coverage_gaps(checkout, [raw] if raw is not None else [])
     return {
         "results": [{key: result[key] for key in RESULT_KEYS} for result in found],

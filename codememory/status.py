@@ -162,7 +162,7 @@ def document_coverage(checkout: Checkout) -> dict[str, Any]:
 
 def _run_of_head(checkout: Checkout, runs: QuerySet[Run]) -> Run | None:
     """Return the finished run that read HEAD, unless a later one began to read another HEAD."""
-    same_policy = runs.filter(policy_generation=checkout.policy.generation)
+    same_policy = runs.filter(policy_generation__in=checkout.reading)
     done = same_policy.filter(state=RunState.DONE).first()
     if done is None or done.head_oid != checkout.head.oid:
         return None

@@ -12,12 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from collectors.comparisons import Comparison
 from collectors.differences import compare
 from collectors.git import Shadow
 from collectors.objects import ObjectReader
 from collectors.paths import is_safe
 from collectors.policy import Policy, stricter
 from collectors.redact import find_secrets, mask, redact
+from collectors.trees import (
+    MAX_COMMIT_BYTES,
+    SUBMODULE,
+    TreeDifference,
+    TreeWalker,
+    tree_of,
+)
 from collectors.values import (
     Commit,
     ContentChange,
@@ -33,10 +41,9 @@ from collectors.values import (
 Pair = tuple[str | None, str | None]
 Known = Callable[[list[Pair]], set[Pair]]
 
-MAX_COMMIT_BYTES = 16 << 20
+PAGE_ROWS = 100_000  # a page ends before the commit that brings it above this
 MAX_NAME_BYTES = 256
 _UNREAD_CLASSES = {PathClass.EXCLUDED, PathClass.PROTECTED}
-_SUBMODULE = 0o160000
 _SYMLINK = 0o120000
 _SIGNATURE = re.compile(rb"(.*?) ?<([^>]*)> (-?\d+) ([+-]\d{4})\s*", re.DOTALL)
 _LATEST = 2**63 - 1
@@ -51,6 +58,7 @@ class HistoryPage:
     content_changes: list[ContentChange] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     metrics: Counter[str] = field(default_factory=Counter)
+    listed: int = 0  # how many of the given commits it took
     _reader: ObjectReader | None = None
     _policy: Policy | None = None
 
@@ -105,8 +113,13 @@ class HistoryPage:
 
 
 def classify_change(change: RawChange, policy: Policy) -> PathClass:
-    old = policy.classify(change.old_path)[0] if change.old_path else None
-    new = policy.classify(change.new_path)[0] if change.new_path else None
+    return classify_paths(change.old_path, change.new_path, policy)
+
+
+def classify_paths(old_path: bytes | None, new_path: bytes | None, policy: Policy) -> PathClass:
+    """The class of a row by its paths: of the new one, but unread when either is."""
+    old = policy.classify(old_path)[0] if old_path else None
+    new = policy.classify(new_path)[0] if new_path else None
     if old in _UNREAD_CLASSES or new in _UNREAD_CLASSES:
         return stricter(old or PathClass.NORMAL, new or PathClass.NORMAL)
     return new or old or PathClass.NORMAL
@@ -115,13 +128,16 @@ def classify_change(change: RawChange, policy: Policy) -> PathClass:
 def read_page(
     shadow: Shadow, reader: ObjectReader, oids: Sequence[str], policy: Policy, known: Known
 ) -> HistoryPage:
-    """Everything that these commits show; `known` tells the pairs that are analysed already."""
-    page = HistoryPage(_reader=reader, _policy=policy)
+    """What these commits show, as many of them as a page may hold (at least one).
+
+    `known` tells the pairs that are analysed already.
+    """
+    page = HistoryPage(_reader=reader, _policy=policy, listed=len(oids))
     hits, read = reader.cache_hits, reader.bytes_read
     with _timed(page, "commits"):
         page.commits = read_commits(reader, oids, policy, page.gaps)
     with _timed(page, "changes"):
-        _read_changes(page, shadow)
+        _read_changes(page, shadow, reader, oids)
     with _timed(page, "contents"):
         _compare_contents(page, reader, policy, known)
     page.metrics["commits"] += len(page.commits)
@@ -161,12 +177,16 @@ def parse_commit(oid: str, content: bytes, policy: Policy) -> Commit:
     return Commit(
         oid=oid,
         tree_oid=headers.get(b"tree", [b""])[0].decode("ascii", "replace"),
-        parents=tuple(parent.decode("ascii") for parent in headers.get(b"parent", ())),
+        parents=tuple(p.decode("ascii") for p in headers.get(b"parent", ()) if _is_oid(p, oid)),
         author=_parse_signature(headers.get(b"author", [b""])[0]),
         committer=_parse_signature(headers.get(b"committer", [b""])[0]),
         message=text[: policy.max_message_bytes],
         message_truncated=len(text) > policy.max_message_bytes,
     )
+
+
+def _is_oid(text: bytes, like: str) -> bool:
+    return len(text) == len(like) and not text.strip(b"0123456789abcdef")
 
 
 def _parse_signature(line: bytes) -> Signature:
@@ -184,13 +204,63 @@ def _parse_signature(line: bytes) -> Signature:
     )
 
 
-def _read_changes(page: HistoryPage, shadow: Shadow) -> None:
+def _read_changes(
+    page: HistoryPage, shadow: Shadow, reader: ObjectReader, oids: Sequence[str]
+) -> None:
+    """Take the rows of git, but where the trees themselves are not sound, or too large."""
+    walker = TreeWalker(reader)
+    walker.prefetch([commit.tree_oid for commit in page.commits])
+    boundary = set(shadow.shallow_boundary())
+    prepared: dict[tuple[str, int], Comparison] = {}
+    rows = 0
+    for number, commit in enumerate(page.commits):
+        if commit.oid in boundary:
+            continue
+        own, count = _walk_trees(commit, reader, walker)
+        rows += count
+        if rows > PAGE_ROWS and number:
+            page.listed = oids.index(commit.oid)
+            del page.commits[number:]
+            break
+        prepared |= own
     pairs = [
         (commit.oid, parent) for commit in page.commits for parent in commit.parents or (None,)
     ]
-    for comparison in shadow.changes(pairs):
+    for comparison in shadow.changes(pairs, prepared):
         page.changes += comparison.rows
         page.gaps += comparison.gaps
+
+
+def _walk_trees(
+    commit: Commit, reader: ObjectReader, walker: TreeWalker
+) -> tuple[dict[tuple[str, int], Comparison], int]:
+    """The comparisons of a commit that git must not be asked for, and how many rows all have."""
+    found: dict[tuple[str, int], Comparison] = {}
+    rows = 0
+    parents: Sequence[str | None] = commit.parents or (None,)
+    for position, parent in enumerate(parents):
+        index = -1 if parent is None else position
+        trees = [_tree_of(oid, reader) for oid in (parent, commit.oid)]
+        gaps = [each for each in trees if isinstance(each, Gap)]
+        old, new = (None if isinstance(each, Gap) else each for each in trees)
+        difference = TreeDifference(gaps=gaps) if gaps else walker.compare(old, new)
+        rows += len(difference.rows)
+        if difference.gaps:
+            found[commit.oid, index] = Comparison(
+                commit.oid,
+                parent,
+                difference.as_changes(commit.oid, index),
+                [replace(gap, commit_oid=commit.oid) for gap in difference.gaps],
+            )
+    return found, rows
+
+
+def _tree_of(commit: str | None, reader: ObjectReader) -> str | Gap | None:
+    if commit is None:
+        return None
+    content = reader.read(commit, "commit", MAX_COMMIT_BYTES)
+    found = content if isinstance(content, Gap) else tree_of(content, reader.id_bytes)
+    return replace(found, oid=commit) if isinstance(found, Gap) else found
 
 
 def _compare_contents(
@@ -234,7 +304,7 @@ def _distinct_pairs(page: HistoryPage, policy: Policy) -> dict[Pair, ContentClas
 
 def _class_by_mode(change: RawChange) -> ContentClass | None:
     modes = {change.old_mode, change.new_mode}
-    if _SUBMODULE in modes:
+    if SUBMODULE in modes:
         return ContentClass.SUBMODULE
     if change.old_oid == change.new_oid:
         return ContentClass.MODE_ONLY

@@ -25,6 +25,11 @@ _ORDER = (
     PathClass.GENERATED,
 )
 _CACHED_PATHS = 200_000
+NOT_INCLUDED = "not included"  # what decides about a path that `include` leaves out
+MAX_GLOBS, MAX_GLOB_CHARACTERS = 1_000, 500
+# Each run of stars multiplies the time that a hostile path takes to match.
+MAX_STARS = 3
+_STARS = re.compile(r"\*+")
 _Verdict = tuple[PathClass, str]
 
 
@@ -48,9 +53,13 @@ class Policy:
     generation: int = 1
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    untracked: bool = False  # whether documents that Git does not track are read as well
     max_blob_bytes: int = 2 * 1024 * 1024
     max_patch_bytes: int = 256 * 1024
+    max_document_bytes: int = 2 * 1024 * 1024
     max_message_bytes: int = 4096
+    excerpt_bytes: int = 48 * 1024  # of one answer's text
+    disk_bytes: int | None = None  # of the project's rows; None: no budget
     redaction_key: bytes = field(repr=False)
     _paths: dict[bytes, _Verdict] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -85,7 +94,7 @@ class Policy:
                 return PathClass.EXCLUDED, glob
             verdict = (PathClass.NORMAL, glob)
         if self.include and not _compile(self.include).match_file(text):
-            return PathClass.EXCLUDED, "not included"
+            return PathClass.EXCLUDED, NOT_INCLUDED
         return verdict
 
 
@@ -124,6 +133,25 @@ class _BuiltIn:
         return min(
             (rule for rule, regex in self._name_rules if regex.match(text)), key=_rank, default=None
         )
+
+
+def glob_error(glob: str) -> str | None:
+    """Why a text is no glob that an owner may set; None if it is one."""
+    if not glob.strip("!/ \t"):
+        return "it names nothing"
+    if glob.startswith("#"):
+        return "a line that begins with # is a comment: write \\#"
+    if len(glob) > MAX_GLOB_CHARACTERS or not glob.isprintable():
+        return f"it has characters that cannot be shown, or more than {MAX_GLOB_CHARACTERS} of them"
+    if glob.split("/").count("**") > MAX_STARS or any(
+        len(_STARS.findall(part)) > MAX_STARS for part in glob.split("/")
+    ):
+        return f"it has more than {MAX_STARS} stars in a row of names"
+    try:
+        GitIgnoreSpec.from_lines([glob])
+    except ValueError:
+        return "it is no glob in the manner of .gitignore"
+    return None
 
 
 def stricter(one: PathClass, other: PathClass) -> PathClass:
