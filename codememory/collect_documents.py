@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 
 from codememory import runs
 from codememory.collect_history import add_metrics, scratch_folder
+from codememory.disk_budget import require_disk_budget
 from codememory.document_history import history_batches
 from codememory.document_replacements import replacement_batches
 from codememory.document_versions import count_changes, document_paths
@@ -79,6 +80,7 @@ def document_batches(claim: Claim) -> Iterator[None]:
     if run.cursor.get("phase") == "history" and _waits(claim, run):
         return
     policy = read_policy(run.scope_id, run.policy_generation)
+    require_disk_budget(claim, run.source, policy)
     try:
         repository = open_root(Path(run.worktree.root))
     except RefusedProjectError as error:
@@ -242,7 +244,7 @@ def _earlier_keys(run: Run, shadow: Shadow, source: _Source) -> set[int]:
     gone = [entry for entry in eligible if oids.get(entry.path) != entry.oid]
     found: set[int] = set()
     for entry in gone[:MAX_EARLIER]:
-        content = source.reader.read(entry.oid, "blob", source.policy.max_blob_bytes)
+        content = source.reader.read(entry.oid, "blob", source.policy.max_document_bytes)
         if not isinstance(content, Gap):
             found |= source.documents.with_keys(entry.path, entry.oid, content).keys
     return found
@@ -262,7 +264,7 @@ def _read(
         if stored.get(entry.path) == entry.oid:
             unchanged += 1
             continue
-        content = source.reader.read(entry.oid, "blob", source.policy.max_blob_bytes)
+        content = source.reader.read(entry.oid, "blob", source.policy.max_document_bytes)
         if isinstance(content, Gap):
             gaps.append(Gap(content.reason, entry.path, entry.oid, detail=content.detail))
             continue

@@ -20,6 +20,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from codememory import runs
+from codememory.disk_budget import require_disk_budget
 from codememory.errors import RefusedProjectError, SourceUnreadableError
 from codememory.ingest_history import known_pairs, prepare_page, store_gaps, store_page
 from codememory.models import (
@@ -60,6 +61,7 @@ def history_batches(claim: Claim) -> Generator[None]:
     """Yield after each committed batch; end when the run is done."""
     run = Run.objects.select_related("worktree").get(pk=claim.run_id)
     policy = read_policy(run.scope_id, run.policy_generation)
+    require_disk_budget(claim, run.source, policy)
     try:
         repository = open_root(FilePath(run.worktree.root))
     except RefusedProjectError as error:

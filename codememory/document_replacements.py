@@ -119,7 +119,7 @@ def _segment(
 ) -> Segment | Gap | None:
     """The block of the older version that holds the replaced sentence."""
     path, oid = bytes(revision.path.raw), str(revision.object_oid)
-    content = reader.read(oid, "blob", policy.max_blob_bytes)
+    content = reader.read(oid, "blob", policy.max_document_bytes)
     if isinstance(content, Gap):
         return Gap(content.reason, path, oid, one.commit_oid, content.detail)
     segments = documents.with_sections(path, oid, content).document.segments

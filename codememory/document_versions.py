@@ -117,7 +117,7 @@ class Versions:
         path = self.paths[side.path_id]
         if self.seconds > COMMIT_SECONDS:
             return Gap(GapReason.BUDGET, path, side.oid, detail=f"after {COMMIT_SECONDS:g} s")
-        content = self.reader.read(side.oid, "blob", self.policy.max_blob_bytes)
+        content = self.reader.read(side.oid, "blob", self.policy.max_document_bytes)
         if isinstance(content, Gap):
             return Gap(content.reason, path, side.oid, detail=content.detail)
         started = time.monotonic()

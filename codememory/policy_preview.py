@@ -156,7 +156,7 @@ class _Side:
             left_out = self.eligibility.left_out(path)
             if left_out is not None:
                 return left_out[1]
-            limit = min(self.policy.max_document_bytes, self.policy.max_blob_bytes)
+            limit = self.policy.max_document_bytes
         else:
             path_class, pattern = self.policy.classify(path)
             if path_class in UNREAD:
