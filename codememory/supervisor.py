@@ -23,13 +23,18 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from codememory import database
+from codememory.collect_history import scratch_folder
+from codememory.errors import DatabaseError
+from codememory.restarts import Restarts
 from codememory.watchdog import Watchdog, look_at_queue
+from collectors.git import remove_stale
 
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.5
 SWEEP_SECONDS = 5.0
-WATCH_SECONDS = 10.0
+WATCH_SECONDS = 5.0
+TIDY_SECONDS = 10.0
 GRACE_SECONDS = 15.0
 RESTART_GRACE_SECONDS = 10.0
 HEALTHY_SECONDS = 60.0
@@ -49,6 +54,7 @@ class Child:
     started_at: float = 0.0
     start_after: float = 0.0
     deaths: int = 0
+    on_death: Callable[[], None] = lambda: None
 
     @property
     def log(self) -> Path:
@@ -89,6 +95,7 @@ class Child:
         self.start_after = time.monotonic() + pause
         logger.warning("%s ended with %s", self.name, self.process.returncode)
         self.process = None
+        self.on_death()
 
     def ask_to_end(self) -> None:
         if self.process is not None and self.process.poll() is None:
@@ -150,15 +157,18 @@ class Tree:
         folder = settings.CODEMEMORY_HOME / "logs"
         folder.mkdir(mode=0o700, exist_ok=True)
         self.port = port
-        self.queue = Child("queue", queue_command(), folder)
-        self.web = Child("web", web_command(port), folder)
+        self.restarts = Restarts(settings.CODEMEMORY_HOME)
+        count = self.restarts.count
+        self.queue = Child("queue", queue_command(), folder, on_death=lambda: count("queue"))
+        self.web = Child("web", web_command(port), folder, on_death=lambda: count("web"))
         self.watchdog = Watchdog()
         self.stops = 0  # how often we were told to stop; the second time is urgent
         self._on_tick, self._sweep, self._on_ready = on_tick, sweep, on_ready
         self._is_ready = False
-        self._due = {"sweep": 0.0, "watch": 0.0}
+        self._due = {"sweep": 0.0, "watch": 0.0, "tidy": 0.0}
 
     def run(self) -> int:
+        self.restarts.write()
         while not self.stops:
             self.queue.keep_alive()
             self.web.keep_alive()
@@ -176,17 +186,21 @@ class Tree:
         deadline = time.monotonic() + GRACE_SECONDS
         for child in children:
             child.end(deadline, is_urgent=lambda: self.stops > 1)
+        self.restarts.remove()
 
     def _look(self) -> None:
         if not self._is_ready and self.web.is_alive() and _answers(self.port):
             self._is_ready = True
             if self._on_ready is not None:
                 self._on_ready()
-        _with_database(self._on_tick)
+        self._with_database(self._on_tick)
         if self._sweep is not None and self._is_due("sweep", SWEEP_SECONDS):
-            _with_database(self._sweep)
+            self._with_database(self._sweep)
         if self._is_due("watch", WATCH_SECONDS):
-            _with_database(self._watch)
+            self._with_database(self._watch)
+        if self._is_due("tidy", TIDY_SECONDS):
+            with contextlib.suppress(OSError):  # a full disk, or a folder that just went away
+                remove_stale(scratch_folder())
 
     def _is_due(self, what: str, seconds: float) -> bool:
         now = time.monotonic()
@@ -201,9 +215,24 @@ class Tree:
             self.watchdog = Watchdog()
         elif self.watchdog.is_stuck(look_at_queue(now - self.queue.started_at), now):
             logger.warning("the queue works no more: restarting it")
+            self.restarts.count("queue_hung")
             self.watchdog = Watchdog()
             self.queue.ask_to_end()
             self.queue.end(time.monotonic() + RESTART_GRACE_SECONDS)
+
+    def _with_database(self, action: Callable[[], None]) -> None:
+        """The database may end under us: it is started again, and the next look succeeds."""
+        try:
+            action()
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("the database does not answer: %s", type(error).__name__)
+            connection.close()
+            try:
+                if database.revive():
+                    self.restarts.count("database")
+                    logger.warning("the database server had ended and was started again")
+            except DatabaseError as refused:  # a full disk may pass: the next look tries again
+                logger.warning("the database does not start: %s", refused)
 
 
 def queue_command() -> list[str]:
@@ -231,17 +260,6 @@ def _stop_signals(tree: Tree) -> Iterator[None]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-
-
-def _with_database(action: Callable[[], None]) -> None:
-    """The database may be restarted under us: its server is revived, and the next look succeeds."""
-    try:
-        action()
-    except (OperationalError, InterfaceError) as error:
-        logger.warning("the database does not answer: %s", type(error).__name__)
-        connection.close()
-        if database.revive():
-            logger.warning("the database server had ended and was started again")
 
 
 def _answers(port: int) -> bool:

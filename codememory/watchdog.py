@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import connection
 
-STUCK_SECONDS = 60.0
-OVERDUE_SECONDS = 30.0  # longer than a slice of a run
+# Together with the pause between two looks they stay below a minute.
+STUCK_SECONDS = 30.0
+OVERDUE_SECONDS = 15.0  # a free worker takes a fetched task at once
 WORKERS: int = settings.CODEMEMORY_WORKERS
+HELD: int = WORKERS + settings.Q_CLUSTER["queue_limit"] + 1  # tasks a cluster may hold fetched
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Look:
 
     rows: frozenset[int]
     eligible: int  # that a cluster could fetch now
-    overdue: int  # fetched by this cluster longer ago than a slice takes, and still there
+    overdue: int  # fetched by this cluster a while ago, and still there
     busy: int  # runs being worked on
 
 
@@ -33,12 +35,14 @@ class Watchdog:
     quiet_since: float | None = None
 
     def is_stuck(self, look: Look, now: float) -> bool:
-        """Whether for a minute a worker was free, tasks waited, and not one of them ended.
+        """Whether for half a minute a worker was free, tasks waited, and not one of them ended.
 
         A cluster whose workers were killed goes on fetching until its own queue is full; what it
-        fetched beyond what is being worked on counts as waiting.
+        fetched beyond what is being worked on counts as waiting. While all workers are busy only
+        more tasks than it can hold do: their results are no longer taken.
         """
-        waits = (look.eligible > 0 and look.busy < WORKERS) or look.overdue > look.busy
+        is_free = look.busy < WORKERS
+        waits = (is_free and (look.eligible > 0 or look.overdue > look.busy)) or look.overdue > HELD
         if not waits or self.rows - look.rows or self.quiet_since is None:
             self.quiet_since = now
         self.rows = look.rows

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.test import Client
+from pytest_django import Settings
 
-from codememory import health
+from codememory import health, schema
+from codememory.owners import owner_name
+from codememory.restarts import Restarts, read_restarts
 
 pytestmark = pytest.mark.django_db
 
@@ -35,6 +39,30 @@ def test_healthz_fails_when_the_database_does_not_answer(
     answer = client.get("/healthz")
     assert answer.status_code == 503
     assert answer.json()["missing"] == ["the database does not answer: connection refused"]
+
+
+def test_healthz_and_doctor_tell_what_had_to_be_restarted_since_when(
+    client: Client, tmp_path: Path, settings: Settings
+) -> None:
+    settings.CODEMEMORY_HOME = tmp_path
+    restarts = Restarts(tmp_path)
+    restarts.count("queue_hung")
+    told = client.get("/healthz").json()["restarts"]
+    assert told == health.report()["restarts"]
+    assert (told["queue_hung"], told["since"]) == (1, restarts.since)
+
+
+def test_the_counts_of_a_dead_supervisor_are_not_told(tmp_path: Path) -> None:
+    host = owner_name().split(":")[0]
+    Restarts(tmp_path, owner=f"{host}:999999999:1").write()
+    assert read_restarts(tmp_path) is None
+
+
+def test_healthz_fails_in_the_database_of_a_newer_version(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "newest_here", lambda: "0000_before")
+    assert client.get("/healthz").status_code == 503
 
 
 def test_healthz_is_never_cached(client: Client) -> None:

@@ -9,14 +9,15 @@ from django.conf import settings
 from django.utils import timezone
 from django_q.models import OrmQ
 
+from codememory import supervisor, watchdog
 from codememory.watchdog import Look, Watchdog, look_at_queue
 
 
 def watch(*looks: Look) -> bool:
-    """Whether the last of these looks, 40 seconds apart, finds the queue stuck."""
+    """Whether the last of these looks, 20 seconds apart, finds the queue stuck."""
     dog, stuck = Watchdog(), False
     for number, look in enumerate(looks):
-        stuck = dog.is_stuck(look, number * 40.0)
+        stuck = dog.is_stuck(look, number * 20.0)
     return stuck
 
 
@@ -37,20 +38,30 @@ def test_a_queue_that_ends_one_of_many_tasks_is_not_stuck() -> None:
 
 
 def test_a_queue_whose_workers_are_all_busy_is_not_stuck() -> None:
-    waiting = look(1, 2, 3, eligible=1, overdue=2, busy=2)
-    assert not watch(waiting, waiting, waiting)
+    waiting = look(1, 2, 3, 4, 5, eligible=1, overdue=4, busy=2)
+    assert not watch(waiting, waiting, waiting, waiting)
+
+
+def test_a_queue_that_takes_no_results_any_more_is_stuck() -> None:
+    held = look(*range(9), overdue=9, busy=2)
+    assert watch(held, held, held)
+
+
+def test_a_stuck_queue_is_noticed_within_a_minute() -> None:
+    noticed = watchdog.OVERDUE_SECONDS + watchdog.STUCK_SECONDS + 2 * supervisor.WATCH_SECONDS
+    assert noticed < 60
 
 
 def test_one_long_task_alone_is_not_stuck() -> None:
     working = look(1, overdue=1, busy=1)
-    assert not watch(working, working, working)
+    assert not watch(working, working, working, working)
 
 
 def test_an_empty_queue_is_not_stuck() -> None:
     assert not watch(look(), look(), look())
 
 
-def test_old_tasks_found_at_the_first_look_are_given_a_minute() -> None:
+def test_old_tasks_found_at_the_first_look_are_given_their_time() -> None:
     assert not watch(look(1, eligible=1), look(1, eligible=1))
 
 

@@ -23,6 +23,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(found, indent=2))
         else:
+            found["restarts"] = found["restarts"] or "no `up` runs here"
             for name, value in found.items():
                 self.stdout.write(f"{name:14} {_shown(value)}")
         if found["missing"]:
