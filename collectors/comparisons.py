@@ -6,18 +6,18 @@ the parent of every row is certain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
 from collectors.errors import GitFailedError
 from collectors.process import Child, checked_oid
+from collectors.trees import MAX_ROWS
 from collectors.values import Gap, GapReason, RawChange
 
 Start = Callable[[Sequence[str]], Child]
 
 RENAME_LIMIT = 1000  # git's own default, written out so that no version or setting changes it
-MAX_ROWS = 100_000  # of one comparison; the rest is counted in a gap
 
 
 class Comparison(NamedTuple):
@@ -36,13 +36,26 @@ class Pair(NamedTuple):
 
 
 def compare_pairs(
-    start: Start, pairs: Iterable[tuple[str, str | None]], boundary: Collection[str]
+    start: Start,
+    pairs: Iterable[tuple[str, str | None]],
+    boundary: Collection[str],
+    prepared: Mapping[tuple[str, int], Comparison],
 ) -> Iterator[Comparison]:
-    """One comparison for each pair, in order. Commits of `boundary` have no parents to compare."""
+    """One comparison for each pair, in order. Commits of `boundary` have no parents to compare.
+
+    `prepared` holds, by commit and parent index, those that git must not be asked for.
+    """
     waiting = _number(pairs)
     while waiting:
         done = 0
-        fed = list(takewhile(lambda pair: pair.commit not in boundary, waiting))
+        fed = list(
+            takewhile(
+                lambda pair: (
+                    pair.commit not in boundary and (pair.commit, pair.parent_index) not in prepared
+                ),
+                waiting,
+            )
+        )
         try:
             for comparison in _compare(start, fed):
                 done += 1
@@ -54,7 +67,9 @@ def compare_pairs(
             done += 1
         else:
             if done < len(waiting):
-                yield _uncompared(waiting[done], GapReason.SHALLOW_BOUNDARY)
+                next_one = waiting[done]
+                own = prepared.get((next_one.commit, next_one.parent_index))
+                yield own or _uncompared(next_one, GapReason.SHALLOW_BOUNDARY)
                 done += 1
         del waiting[:done]
 

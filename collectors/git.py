@@ -13,9 +13,10 @@ import resource
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from subprocess import PIPE
 from types import TracebackType
@@ -37,7 +38,8 @@ from collectors.repository import (
     open_repository,
     read_head,
 )
-from collectors.values import GapReason
+from collectors.trees import MAX_COMMIT_BYTES, SUBMODULE, TreeWalker, tree_of
+from collectors.values import Gap, GapReason
 
 __all__ = [
     "Comparison",
@@ -60,6 +62,7 @@ SILENCE_SECONDS = 120.0
 _SHALLOW_LIMIT = 16 << 20
 _PREFIX = "shadow-"
 _SETTLED_SECONDS = 5.0
+MAX_LISTED = 1_000_000  # paths of one tree
 
 # Walls around the child. Tests that look for traces of executed code must take these down:
 # under a file size limit of 0 a hook cannot leave its mark.
@@ -68,6 +71,7 @@ LIMITS = {
     resource.RLIMIT_FSIZE: 0,
     resource.RLIMIT_CPU: 3600,
     resource.RLIMIT_AS: 2 << 30,
+    resource.RLIMIT_DATA: 768 << 20,  # of its own memory: packs that are only mapped do not count
 }
 # The `env` that empties the environment must itself not run somebody's library.
 _NO_PRELOAD = {"LD_PRELOAD": "", "LD_AUDIT": "", "LD_LIBRARY_PATH": "", "DYLD_INSERT_LIBRARIES": ""}
@@ -161,28 +165,41 @@ class Shadow:
     def reachable(self, head: str) -> Iterator[str]:
         return self.rev_list(head)
 
-    def changes(self, pairs: Iterable[tuple[str, str | None]]) -> Iterator[Comparison]:
+    def changes(
+        self,
+        pairs: Iterable[tuple[str, str | None]],
+        prepared: Mapping[tuple[str, int], Comparison] | None = None,
+    ) -> Iterator[Comparison]:
         """One comparison per (commit, parent), in order. A parent of None: the empty tree.
 
         Pairs of one commit must follow one another in the order of its parents: their places
         become `parent_index`. What cannot be compared is an empty comparison with a gap.
+        `prepared` holds what git is not asked for, by commit and parent index.
         """
-        return compare_pairs(self._feed, pairs, set(self._boundary))
+        return compare_pairs(self._feed, pairs, set(self._boundary), prepared or {})
 
-    def tree(self, commit: str) -> Iterator[TreeEntry]:
-        command = ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options"]
-        with self._start([*command, checked_oid(commit)]) as child:
-            for record in child.tokens(b"\0"):
-                head, path = record.split(b"\t", 1)
-                mode, kind, oid, size = head.decode("ascii").split()
-                yield TreeEntry(
-                    path=path,
-                    mode=int(mode, 8),
-                    kind=kind,
-                    oid=oid,
-                    size=int(size) if size.isdecimal() else None,
-                    gap=None if is_safe(path) else GapReason.UNSAFE_PATH,
-                )
+    def tree(self, commit: str, gaps: list[Gap] | None = None) -> Iterator[TreeEntry]:
+        """Every file, link and submodule of a commit; what is wrong or left out goes to `gaps`."""
+        gaps = [] if gaps is None else gaps
+        with self.objects(8 << 20) as reader:
+            content = reader.read(commit, "commit", MAX_COMMIT_BYTES)
+            root = content if isinstance(content, Gap) else tree_of(content, reader.id_bytes)
+            if isinstance(root, Gap):
+                gaps.append(replace(root, oid=commit))
+                return
+            walk = TreeWalker(reader, MAX_LISTED).walk(None, root, gaps)
+            while found := list(islice(walk, 1000)):
+                new = [(row.path, row.new) for row in found if row.new is not None]
+                sizes = reader.sizes(entry.oid for _, entry in new if entry.mode != SUBMODULE)
+                for path, entry in new:
+                    yield TreeEntry(
+                        path=path,
+                        mode=entry.mode,
+                        kind="commit" if entry.mode == SUBMODULE else "blob",
+                        oid=entry.oid,
+                        size=sizes.get(entry.oid),
+                        gap=None if is_safe(path) else GapReason.UNSAFE_PATH,
+                    )
 
     def objects(self, cache_bytes: int = 64 << 20) -> ObjectReader:
         return ObjectReader(self._feed, self.repository.object_format, cache_bytes)

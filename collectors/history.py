@@ -12,20 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from collectors.comparisons import Comparison
 from collectors.differences import compare
 from collectors.git import Shadow
 from collectors.objects import ObjectReader
 from collectors.paths import is_safe
 from collectors.policy import Policy, stricter
 from collectors.redact import find_secrets, mask, redact
-from collectors.trees import (
-    MAX_COMMIT_BYTES,
-    SUBMODULE,
-    TreeDifference,
-    TreeWalker,
-    tree_of,
-)
+from collectors.sound_trees import walk_commits
+from collectors.trees import MAX_COMMIT_BYTES, SUBMODULE, is_oid
 from collectors.values import (
     Commit,
     ContentChange,
@@ -41,7 +35,6 @@ from collectors.values import (
 Pair = tuple[str | None, str | None]
 Known = Callable[[list[Pair]], set[Pair]]
 
-PAGE_ROWS = 100_000  # a page ends before the commit that brings it above this
 MAX_NAME_BYTES = 256
 _UNREAD_CLASSES = {PathClass.EXCLUDED, PathClass.PROTECTED}
 _SYMLINK = 0o120000
@@ -177,16 +170,12 @@ def parse_commit(oid: str, content: bytes, policy: Policy) -> Commit:
     return Commit(
         oid=oid,
         tree_oid=headers.get(b"tree", [b""])[0].decode("ascii", "replace"),
-        parents=tuple(p.decode("ascii") for p in headers.get(b"parent", ()) if _is_oid(p, oid)),
+        parents=tuple(p.decode("ascii") for p in headers.get(b"parent", ()) if is_oid(p, oid)),
         author=_parse_signature(headers.get(b"author", [b""])[0]),
         committer=_parse_signature(headers.get(b"committer", [b""])[0]),
         message=text[: policy.max_message_bytes],
         message_truncated=len(text) > policy.max_message_bytes,
     )
-
-
-def _is_oid(text: bytes, like: str) -> bool:
-    return len(text) == len(like) and not text.strip(b"0123456789abcdef")
 
 
 def _parse_signature(line: bytes) -> Signature:
@@ -207,60 +196,16 @@ def _parse_signature(line: bytes) -> Signature:
 def _read_changes(
     page: HistoryPage, shadow: Shadow, reader: ObjectReader, oids: Sequence[str]
 ) -> None:
-    """Take the rows of git, but where the trees themselves are not sound, or too large."""
-    walker = TreeWalker(reader)
-    walker.prefetch([commit.tree_oid for commit in page.commits])
-    boundary = set(shadow.shallow_boundary())
-    prepared: dict[tuple[str, int], Comparison] = {}
-    rows = 0
-    for number, commit in enumerate(page.commits):
-        if commit.oid in boundary:
-            continue
-        own, count = _walk_trees(commit, reader, walker)
-        rows += count
-        if rows > PAGE_ROWS and number:
-            page.listed = oids.index(commit.oid)
-            del page.commits[number:]
-            break
-        prepared |= own
+    prepared, taken = walk_commits(page.commits, set(shadow.shallow_boundary()), reader)
+    if taken < len(page.commits):
+        page.listed = oids.index(page.commits[taken].oid)
+        del page.commits[taken:]
     pairs = [
         (commit.oid, parent) for commit in page.commits for parent in commit.parents or (None,)
     ]
     for comparison in shadow.changes(pairs, prepared):
         page.changes += comparison.rows
         page.gaps += comparison.gaps
-
-
-def _walk_trees(
-    commit: Commit, reader: ObjectReader, walker: TreeWalker
-) -> tuple[dict[tuple[str, int], Comparison], int]:
-    """The comparisons of a commit that git must not be asked for, and how many rows all have."""
-    found: dict[tuple[str, int], Comparison] = {}
-    rows = 0
-    parents: Sequence[str | None] = commit.parents or (None,)
-    for position, parent in enumerate(parents):
-        index = -1 if parent is None else position
-        trees = [_tree_of(oid, reader) for oid in (parent, commit.oid)]
-        gaps = [each for each in trees if isinstance(each, Gap)]
-        old, new = (None if isinstance(each, Gap) else each for each in trees)
-        difference = TreeDifference(gaps=gaps) if gaps else walker.compare(old, new)
-        rows += len(difference.rows)
-        if difference.gaps:
-            found[commit.oid, index] = Comparison(
-                commit.oid,
-                parent,
-                difference.as_changes(commit.oid, index),
-                [replace(gap, commit_oid=commit.oid) for gap in difference.gaps],
-            )
-    return found, rows
-
-
-def _tree_of(commit: str | None, reader: ObjectReader) -> str | Gap | None:
-    if commit is None:
-        return None
-    content = reader.read(commit, "commit", MAX_COMMIT_BYTES)
-    found = content if isinstance(content, Gap) else tree_of(content, reader.id_bytes)
-    return replace(found, oid=commit) if isinstance(found, Gap) else found
 
 
 def _compare_contents(

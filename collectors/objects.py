@@ -55,6 +55,11 @@ class ObjectReader:
     ) -> None:
         self.close()
 
+    @property
+    def id_bytes(self) -> int:
+        """How long an object id is in a tree."""
+        return hashlib.new(self._object_format, usedforsecurity=False).digest_size
+
     def close(self) -> None:
         for child in (self._checker, self._reader):
             if child is not None:
@@ -97,6 +102,12 @@ class ObjectReader:
                     break
                 batch.append(oid)
         self._fetch(batch)
+
+    def is_readable(self, oid: str) -> bool:
+        """Whether an object of any kind is there and is what its name says."""
+        self._look_up([oid])
+        found = self._known[oid]
+        return found is not None and isinstance(self.read(oid, found[0], 64 << 20), bytes)
 
     def _refuse(self, oid: str, kind: str, limit: int) -> Gap | None:
         self._look_up([oid])

@@ -108,7 +108,7 @@ def test_an_excluded_path_keeps_its_row_and_is_not_read(repo: RepoBuilder, tmp_p
     }  # fmt: skip
     assert page.content_changes == []
     assert page._reader is not None
-    assert page._reader.objects_read == 1  # the commit
+    assert page._reader.objects_read == 3  # the commit and its two trees
     assert page.metrics["skipped_PROTECTED"] == 1
 
 
