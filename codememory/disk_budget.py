@@ -17,7 +17,7 @@ from codememory.terminal import in_bytes
 from collectors.policy import Policy
 from collectors.values import Gap, GapReason
 
-SMALL = 1 << 20  # a table of so few bytes decides nothing
+SMALL = 1 << 16  # a table of so few bytes decides nothing
 _SIZES = """
     SELECT oid::regclass::text, pg_total_relation_size(oid), greatest(reltuples, 0)::bigint
     FROM pg_class WHERE oid = ANY(%s::regclass[])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codememory import runs
 from codememory.models import Project, Run
+from codememory.policies import newest_policy
 from codememory.projects import primary_worktree, register_project
 from codememory.slices import work_slice
 from tests.repos import RepoBuilder
@@ -22,7 +23,8 @@ def collect(repo: RepoBuilder, sources: tuple[str, ...] = SOURCES) -> Project:
 
 def collect_source(project: Project, source: str, most_slices: int = 50) -> Run:
     """Work off one run of a source; returns it as it ended."""
-    run = runs.request_run(primary_worktree(project), source, 1, None)
+    generation = newest_policy(project).generation
+    run = runs.request_run(primary_worktree(project), source, generation, None)
     for _ in range(most_slices):
         claim = runs.claim_run(run.pk)
         if claim is None:
