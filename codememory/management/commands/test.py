@@ -1,6 +1,7 @@
 """Runs every check and every test; with arguments of pytest it runs just pytest with them.
 
-Checks come first and pytest last, so that the last line is pytest's own summary.
+Checks come first and pytest last, so that the last line is pytest's own summary. `--faults` runs
+the long form of the faults instead, some rounds of each, and prints a table; see its `--help`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Everything after `test` belongs to pytest, its --help too."""
-        sys.exit(run_all() if not argv[2:] else run_pytest(argv[2:]))
+        if argv[2:3] == ["--faults"]:
+            sys.exit(run_module("tests.faults", argv[3:]))
+        sys.exit(run_all() if not argv[2:] else run_module("pytest", argv[2:]))
 
 
 def run_all() -> int:
@@ -45,15 +48,15 @@ def run_all() -> int:
         database.discard(folder)
     print(f"checks: {', '.join(failed)} FAILED" if failed else "checks: all passed", flush=True)
     os.environ[FAILED_CHECKS] = ", ".join(failed)
-    status = run_pytest(["-n", "2"])
+    status = run_module("pytest", ["-n", "2"])
     return status or (1 if failed else 0)
 
 
-def run_pytest(arguments: list[str]) -> int:
+def run_module(name: str, arguments: list[str]) -> int:
     """The tests choose a home, then read the settings: nothing may make them read earlier."""
     environment = {**os.environ}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
-    command = [sys.executable, "-m", "pytest", *arguments]
+    command = [sys.executable, "-m", name, *arguments]
     return subprocess.call(command, cwd=settings.ROOT, env=environment)
 
 

@@ -1,0 +1,56 @@
+"""The queue's leases are taken by the database's clock, whatever its host believes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db.models.functions import Now
+from django.utils import timezone
+from django_q.brokers import get_broker
+from django_q.models import OrmQ
+
+from codememory.broker import DatabaseClockBroker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=[-1, 1])
+def wrong_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = timezone.now
+
+    def now() -> datetime:
+        return real() + timedelta(days=request.param)
+
+    monkeypatch.setattr(timezone, "now", now)
+
+
+def broker() -> Any:
+    found = get_broker()
+    assert isinstance(found, DatabaseClockBroker)
+    return found
+
+
+@pytest.mark.usefixtures("wrong_clock")
+def test_a_task_is_given_out_once_at_any_hour_of_the_host() -> None:
+    queue = broker()
+    number = queue.enqueue("a task")
+    assert queue.dequeue() == [(number, "a task")]
+    assert queue.dequeue() is None
+    assert (queue.queue_size(), queue.lock_size()) == (0, 1)
+
+
+@pytest.mark.usefixtures("wrong_clock")
+def test_a_task_whose_lease_has_passed_is_given_out_again() -> None:
+    queue = broker()
+    number = queue.enqueue("a task")
+    queue.dequeue()
+    OrmQ.objects.update(lock=Now() - timedelta(seconds=1))
+    assert queue.dequeue() == [(number, "a task")]
+
+
+def test_a_done_task_is_gone() -> None:
+    queue = broker()
+    queue.acknowledge(queue.enqueue("a task"))
+    assert OrmQ.objects.count() == 0

@@ -1,0 +1,87 @@
+"""The long form: every fault, some rounds each, as a table. `manage.py test --faults` runs it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.faults import kills, people, surroundings
+from tests.faults.trial import FAULTS, Fault, Outcome, try_fault
+from tests.faults.world import opened
+
+MODULES = (kills, people, surroundings)  # they fill FAULTS
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="manage.py test --faults", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="of each fault (3)")
+    parser.add_argument("--only", default="", metavar="WORDS", help="faults whose name has these")
+    parser.add_argument("--minutes", type=float, default=60, metavar="M", help="begin none later")
+    parser.add_argument("--seed", type=int, default=None, metavar="S", help="of random moments")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="every round, as JSON")
+    parser.add_argument("--list", action="store_true", help="only name the faults")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parser().parse_args(arguments)
+    chosen = [f for f in FAULTS.values() if options.only.lower() in f.name.lower()]
+    if options.list:
+        print("\n".join(tried.name for tried in chosen))
+        return 0
+    seed = options.seed if options.seed is not None else int(time.time())
+    outcomes = run(chosen, options.rounds, seed, options.minutes * 60)
+    print(f"\nseed {seed}")
+    print("\n".join(table(outcomes)))
+    if options.json:
+        told = {"seed": seed, "outcomes": [asdict(outcome) for outcome in outcomes]}
+        options.json.write_text(json.dumps(told, indent=1), encoding="utf-8")
+    return 1 if any(outcome.result == "FAILED" for outcome in outcomes) else 0
+
+
+def run(chosen: Sequence[Fault], rounds: int, seed: int, seconds: float) -> list[Outcome]:
+    """Try round by round, so that a time that is over leaves each fault tried."""
+    outcomes: list[Outcome] = []
+    until = time.monotonic() + seconds
+    with opened("faults") as world:
+        for number in range(1, rounds + 1):
+            for tried in chosen:
+                if time.monotonic() > until:
+                    return outcomes
+                # Really waiting for a lease takes its time: once is enough.
+                outcome = try_fault(world, tried, number, seed, is_long=number == 1)
+                outcomes.append(outcome)
+                took = f"{outcome.seconds:.1f} s" if outcome.seconds else ""
+                line = f"{number:3} {tried.name:48} {outcome.result:8} {took:>8}  {outcome.note}"
+                print(line[:300], flush=True)
+    return outcomes
+
+
+def table(outcomes: Sequence[Outcome]) -> list[str]:
+    """One Markdown row a fault; the seconds are the median and the longest."""
+    lines = ["| fault | rounds | invariants | recovered in | result |", "|---|---|---|---|---|"]
+    for name in dict.fromkeys(outcome.fault for outcome in outcomes):
+        mine = [outcome for outcome in outcomes if outcome.fault == name]
+        passed = sum(outcome.result == "PASSED" for outcome in mine)
+        seconds = [outcome.seconds for outcome in mine if outcome.seconds]
+        took = ""
+        if seconds:
+            took = f"{statistics.median(seconds):.0f} s, at most {max(seconds):.0f} s"
+        checked = mine[0].checked
+        whole = "I1 to I8" if len(checked) == 8 else ", ".join(checked)
+        result = f"{passed} of {len(mine)}"
+        if mine[0].result == "SKIPPED":
+            result = f"skipped: {mine[0].note}"
+        cells = [name, str(len(mine)), whole, took, result]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
