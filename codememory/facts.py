@@ -1,0 +1,204 @@
+"""Reads facts out of stored history in fenced batches: symbols first, then what was undone.
+
+Each phase has its own position in the database, apart from any run: a run goes on where the last
+one stopped, and reads all anew only when the rules or what may be read have changed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db.models import Max, Min
+
+from codememory import runs
+from codememory.models import (
+    CodeFacts,
+    ContentChange,
+    FactsPhase,
+    FactsProgress,
+    FileChange,
+    Reversal,
+    Run,
+    SymbolChange,
+    SymbolMove,
+)
+from codememory.owned_rows import select_steps
+from codememory.policies import reading_generations
+from codememory.reversal_rows import store_reversals
+from codememory.reversals import REVERSALS_REVISION, ReversalFinder, batch_end
+from codememory.runs import Claim
+from codememory.symbol_facts import ChangedContent, left_behind, next_contents, read_contents
+from codememory.symbol_rows import SymbolNames, store_facts
+from codememory.symbol_tables import SymbolTables
+from collectors.objects import ObjectReader
+from collectors.parse_pool import ParsePool
+from collectors.policy import Policy
+from collectors.symbols import EXTRACTOR_REVISION
+
+# What each phase works off, what it leaves, and the revision of its rules.
+_SOURCES: dict[FactsPhase, Any] = {
+    FactsPhase.SYMBOLS: ContentChange,
+    FactsPhase.REVERSALS: FileChange,
+}
+_REVISIONS = {FactsPhase.SYMBOLS: EXTRACTOR_REVISION, FactsPhase.REVERSALS: REVERSALS_REVISION}
+_LEFT: dict[FactsPhase, tuple[Any, ...]] = {
+    FactsPhase.SYMBOLS: (SymbolMove, SymbolChange, CodeFacts),
+    FactsPhase.REVERSALS: (Reversal,),
+}
+
+
+def facts_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy) -> Iterator[None]:
+    """Read what is new; yield after each committed batch."""
+    yield from _begin_phases(claim, run)
+    yield from _symbol_batches(claim, run, reader, policy)
+    yield from _reversal_batches(claim, run)
+
+
+def are_facts_complete(scope_id: int, generation: int) -> bool:
+    """Whether every phase has read all that is stored, by the rules and the policy of now."""
+    readable = reading_generations(scope_id, generation)
+    for phase, source in _SOURCES.items():
+        last = source.objects.filter(scope_id=scope_id).aggregate(last=Max("pk"))["last"]
+        progress = FactsProgress.objects.filter(scope_id=scope_id, phase=phase).first()
+        if last is None and progress is None:
+            continue
+        if progress is None or not _is_valid(progress, readable):
+            return False
+        if progress.after_id < (last or 0):
+            return False
+    return True
+
+
+def _is_valid(progress: FactsProgress, readable: list[int]) -> bool:
+    phase = FactsPhase(progress.phase)
+    return progress.revision == _REVISIONS[phase] and progress.policy_generation in readable
+
+
+def _begin_phases(claim: Claim, run: Run) -> Iterator[None]:
+    """Take up each phase where it stands; what was read by other rules is dropped first."""
+    readable = reading_generations(run.scope_id, run.policy_generation)
+    stored = FactsProgress.objects.filter(scope_id=run.scope_id)
+    stale = [FactsPhase(row.phase) for row in stored if not _is_valid(row, readable)]
+    known = {row.phase for row in stored}
+    if FactsPhase.SYMBOLS in stale:  # reversals rest on symbols
+        stale = list(FactsPhase)
+    if not stale and known == set(FactsPhase.values):
+        return
+    with runs.fenced(claim) as row:
+        for phase in FactsPhase:
+            if phase in stale:
+                for model in _LEFT[phase]:
+                    model.objects.filter(scope_id=run.scope_id).delete()
+                FactsProgress.objects.filter(scope_id=run.scope_id, phase=phase).delete()
+            FactsProgress.objects.get_or_create(
+                scope_id=run.scope_id,
+                phase=phase,
+                defaults={
+                    "revision": _REVISIONS[phase],
+                    "policy_generation": run.policy_generation,
+                },
+            )
+        row.phase = "facts"
+    yield
+
+
+def _after(scope_id: int, phase: FactsPhase) -> int:
+    return FactsProgress.objects.get(scope_id=scope_id, phase=phase).after_id
+
+
+def _set_after(scope_id: int, phase: FactsPhase, after_id: int) -> None:
+    FactsProgress.objects.filter(scope_id=scope_id, phase=phase).update(after_id=after_id)
+
+
+def _add(row: Run, counts: Mapping[str, float], seconds: Mapping[str, float]) -> None:
+    totals = dict(row.metrics)
+    for name, amount in {**counts, **seconds}.items():
+        totals[name] = round(totals.get(name, 0) + amount, 6)
+    row.metrics = totals
+
+
+# Symbols
+
+
+def _symbol_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy) -> Iterator[None]:
+    scope_id = run.scope_id
+    last = ContentChange.objects.filter(scope_id=scope_id).aggregate(last=Max("pk"))["last"] or 0
+    after = _after(scope_id, FactsPhase.SYMBOLS)
+    with ParsePool() as pool:
+        work = _SymbolWork(claim, run, SymbolTables(reader, pool, policy.max_blob_bytes))
+        while missed := left_behind(scope_id, after):
+            with work.stored(missed):
+                _go_back(scope_id, [one.row_id for one in missed])
+            yield
+        while after < last:
+            contents = next_contents(scope_id, after)
+            with work.stored(contents):
+                after = contents[-1].row_id if contents else last
+                _set_after(scope_id, FactsPhase.SYMBOLS, after)
+            yield
+
+
+class _SymbolWork:
+    """Reads and writes batches of content changes of one run, and measures it."""
+
+    def __init__(self, claim: Claim, run: Run, tables: SymbolTables) -> None:
+        self._claim = claim
+        self._run = run
+        self._tables = tables
+        self._names = SymbolNames(run.scope_id)
+
+    @contextmanager
+    def stored(self, contents: Sequence[ChangedContent]) -> Iterator[None]:
+        """Write a batch's facts; what the block writes is committed with them."""
+        tables, started = self._tables, time.monotonic()
+        parsed, size, hits = tables.parsed, tables.bytes_parsed, tables.cache_hits
+        read = read_contents(self._run.scope_id, contents, tables)
+        read_at = time.monotonic()
+        with runs.fenced(self._claim) as row:
+            counts = store_facts(row, read, self._names)
+            yield
+            row.phase = FactsPhase.SYMBOLS.value
+            measured = {
+                "blobs_parsed": tables.parsed - parsed,
+                "bytes_parsed": tables.bytes_parsed - size,
+                "table_hits": tables.cache_hits - hits,
+                "seconds_symbols": read_at - started,
+                "seconds_symbol_rows": time.monotonic() - read_at,
+            }
+            _add(row, counts, measured)
+
+
+def _go_back(scope_id: int, content_ids: list[int]) -> None:
+    """Let reversals be sought again from where content became readable only now."""
+    rows = FileChange.objects.filter(scope_id=scope_id, content_change_id__in=content_ids)
+    first = rows.aggregate(first=Min("pk"))["first"]
+    progress = FactsProgress.objects.filter(scope_id=scope_id, phase=FactsPhase.REVERSALS)
+    if first is not None:
+        progress.filter(after_id__gte=first).update(after_id=first - 1)
+
+
+# Reversals
+
+
+def _reversal_batches(claim: Claim, run: Run) -> Iterator[None]:
+    scope_id = run.scope_id
+    finder = ReversalFinder(scope_id)
+    after = _after(scope_id, FactsPhase.REVERSALS)
+    while (end := batch_end(scope_id, after)) is not None:
+        started = time.monotonic()
+        found = finder.find(select_steps(scope_id, "f.id > %s AND f.id <= %s", after, end))
+        found_at = time.monotonic()
+        with runs.fenced(claim) as row:
+            count = store_reversals(scope_id, found)
+            _set_after(scope_id, FactsPhase.REVERSALS, end)
+            row.phase = FactsPhase.REVERSALS.value
+            seconds = {
+                "seconds_reversals": found_at - started,
+                "seconds_reversal_rows": time.monotonic() - found_at,
+            }
+            _add(row, {"reversals": count}, seconds)
+        after = end
+        yield
