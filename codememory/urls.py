@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
 from django.urls import include, path
 
 from codememory.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
-    path("admin/", admin.site.urls),
+    path("admin/", include("review.admin_urls")),
     path("api/v1/", include("api.urls")),
     path("api/schema/", include("api.schema_urls")),
     path("", include("review.urls")),

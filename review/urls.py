@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.urls import path
 
 from review import accounts, deciding, members, selection, trail, views
+from review.coverage import views as coverage
 
 CANDIDATE = "projects/<slug:slug>/candidates/<int:number>/"
+RUN = "projects/<slug:slug>/coverage/runs/<int:number>/"
 
 app_name = "review"
 urlpatterns = [
@@ -17,6 +19,14 @@ urlpatterns = [
     path("projects/<slug:slug>/review/bulk/", selection.bulk, name="bulk"),
     path("projects/<slug:slug>/review/bulk/undo", selection.bulk_undo, name="bulk_undo"),
     path("projects/<slug:slug>/audit/", trail.audit_trail, name="audit"),
+    path("projects/<slug:slug>/coverage/", coverage.project_coverage, name="coverage"),
+    path(
+        "projects/<slug:slug>/coverage/rows/<slug:table>/",
+        coverage.project_rows,
+        name="coverage_rows",
+    ),
+    path(f"{RUN}retry", coverage.project_retry, name="coverage_retry"),
+    path(f"{RUN}cancel", coverage.project_cancel, name="coverage_cancel"),
     path("projects/<slug:slug>/people/", members.people, name="people"),
     path("projects/<slug:slug>/people/add", members.add, name="add_member"),
     path("projects/<slug:slug>/people/<int:number>/role", members.change, name="change_member"),
