@@ -29,7 +29,6 @@ from codememory.ingest_documents import (
     remove_missing,
     store_documents,
 )
-from codememory.ingest_history import store_gaps
 from codememory.models import (
     LIVE_STATES,
     RefSnapshot,
@@ -42,6 +41,7 @@ from codememory.models import (
 from codememory.policies import read_policy
 from codememory.projects import open_root
 from codememory.runs import Claim
+from codememory.stored_gaps import store_gaps
 from collectors.document_reader import DocumentReader
 from collectors.documents import is_document, is_other_text
 from collectors.git import ObjectReader, Shadow, TreeEntry

@@ -22,7 +22,8 @@ from django.db.models.functions import Now
 from codememory import runs
 from codememory.disk_budget import require_disk_budget
 from codememory.errors import RefusedProjectError, SourceUnreadableError
-from codememory.ingest_history import known_pairs, prepare_page, store_gaps, store_page
+from codememory.facts import are_facts_complete, facts_batches
+from codememory.ingest_history import known_pairs, prepare_page, store_page
 from codememory.models import (
     ContentChange,
     FileChange,
@@ -37,6 +38,7 @@ from codememory.models import (
 from codememory.policies import read_policy, reading_generations
 from codememory.projects import open_root
 from codememory.runs import Claim
+from codememory.stored_gaps import store_gaps
 from collectors.git import ObjectReader, Repository, Shadow
 from collectors.history import read_page
 from collectors.policy import Policy
@@ -76,6 +78,7 @@ def history_batches(claim: Claim) -> Generator[None]:
             )
         yield
         yield from _pages(claim, run, repository, shadow, reader, policy)
+        yield from facts_batches(claim, run, reader, policy)
         _finish(claim, run, shadow)
 
 
@@ -94,7 +97,8 @@ def _begin(claim: Claim, run: Run, shadow: Shadow, reader: ObjectReader) -> bool
         stored_commits=GitCommit.objects.filter(scope_id=run.scope_id).count(),
     )
     is_healed = bool(head.oid) and _is_healed(run.scope_id, reader)
-    if head.oid is None or (done.exists() and not is_healed):
+    is_read = are_facts_complete(run.scope_id, run.policy_generation)
+    if head.oid is None or (done.exists() and is_read and not is_healed):
         with runs.fenced(claim) as row:
             row.head_oid, row.branch_label, row.phase = head.oid, head.branch, "done"
             row.total = row.done = 0
@@ -138,7 +142,7 @@ def _is_healed(scope_id: int, reader: ObjectReader) -> bool:
         object_oid__isnull=False,
     )
     oids = {str(oid) for oid in lost.values_list("object_oid", flat=True)[:LOST_TRIED]}
-    return any(isinstance(reader.read(oid), bytes) for oid in oids)
+    return any(reader.is_readable(oid) for oid in oids)
 
 
 def _known_heads(snapshots: QuerySet[RefSnapshot], reader: ObjectReader) -> list[str]:

@@ -22,9 +22,9 @@ from codememory.document_versions import (
     next_changes,
 )
 from codememory.ingest_documents import store_revisions
-from codememory.ingest_history import store_gaps
 from codememory.models import Run, SectionChange, SourceKind, SourceRevision
 from codememory.runs import Claim
+from codememory.stored_gaps import store_gaps
 from collectors.document_reader import DocumentReader
 from collectors.ignoring import Eligibility
 from collectors.objects import ObjectReader

@@ -14,7 +14,6 @@ from codememory import runs
 from codememory.candidates import OPEN_STATES, set_replaced
 from codememory.collect_history import add_metrics
 from codememory.ingest_documents import cite_segment
-from codememory.ingest_history import store_gaps, store_paths
 from codememory.models import (
     Candidate,
     RefSnapshot,
@@ -24,6 +23,7 @@ from codememory.models import (
     WorktreeDocument,
 )
 from codememory.runs import Claim
+from codememory.stored_gaps import store_gaps, store_paths
 from collectors.document_reader import DocumentReader
 from collectors.objects import ObjectReader
 from collectors.policy import Policy

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from codememory import search_entries
 from codememory.bulk import insert_rows, text_array
 from codememory.candidates import propose
-from codememory.ingest_history import store_gaps, store_paths
 from codememory.models import (
     DocumentSection,
     EvidenceSegment,
@@ -20,6 +19,7 @@ from codememory.models import (
     SourceRevision,
     WorktreeDocument,
 )
+from codememory.stored_gaps import store_gaps, store_paths
 from collectors.documents import OWN_BLOCK, is_instruction_file
 from collectors.values import Document, Gap, GapReason, Segment, Statement
 

@@ -6,11 +6,8 @@ Every row has a natural key, so a page written twice changes nothing.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-
-from django.db import connection
 
 from codememory.bulk import insert_rows, int_array, text_array
 from codememory.logical_changes import (
@@ -21,7 +18,6 @@ from codememory.logical_changes import (
     pair_of,
 )
 from codememory.models import (
-    ContentChange,
     EntryKind,
     FileChange,
     GapRecord,
@@ -29,7 +25,6 @@ from codememory.models import (
     LogicalChange,
     Observation,
     ObservationKind,
-    Path,
     SourceKind,
 )
 from codememory.reclassified import (
@@ -40,16 +35,33 @@ from codememory.reclassified import (
 )
 from codememory.search.change_fields import ChangedFile, ChangeFields, change_fields
 from codememory.search.entries import remove_entries, write_changes
+from codememory.stored_contents import (
+    content_ids,
+    known_pairs,
+    load_contents,
+    make_readable,
+    store_contents,
+    unread_rows,
+)
+from codememory.stored_gaps import store_gaps, store_paths
 from collectors.history import HistoryPage, classify_change
 from collectors.policy import Policy
 from collectors.values import ContentChange as ContentChangeValue
-from collectors.values import ContentClass, Gap, Hunk, PathClass
+from collectors.values import GapReason, PathClass
+
+__all__ = ["known_pairs", "prepare_page", "store_gaps", "store_page", "store_paths"]
 
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 NAME_BYTES = 256
-# Of a content change that is read now: it was not, or not to its end.
-_NOT_READ = "(c.content_class IN ('UNREAD', 'OVERSIZE') OR c.hunks_cut > 0)"
-DETAIL_CHARACTERS = 200
+# Gaps of a commit's comparisons: whoever compares it again finds them again, or they are gone.
+_OF_COMPARISONS = [
+    GapReason.MISSING_OBJECT.value,
+    GapReason.OBJECT_CORRUPT.value,
+    GapReason.INVALID_TREE.value,
+    GapReason.OVERSIZE.value,
+    GapReason.BUDGET.value,
+    GapReason.RENAME_LIMIT.value,
+]
 
 
 @dataclass(slots=True)
@@ -69,58 +81,6 @@ class PreparedPage:
     reclassified: set[int] = field(default_factory=set)
 
 
-def known_pairs(scope_id: int, pairs: Collection[Pair], since: int) -> set[Pair]:
-    """Return those pairs of blobs that are analysed; one that could not be read is tried again.
-
-    So is one that was too large under the limits of a policy generation before `since`.
-    """
-    is_whole = "c.content_class <> 'OVERSIZE' AND c.hunks_cut = 0"
-    is_read = f"c.content_class <> 'UNREAD' AND (c.policy_generation >= {since:d} OR {is_whole})"
-    return set(_content_ids(scope_id, pairs, f"AND {is_read}"))
-
-
-def _content_ids(scope_id: int, pairs: Collection[Pair], more: str = "") -> dict[Pair, int]:
-    if not pairs:
-        return {}
-    olds, news = [p[0] for p in pairs], [p[1] for p in pairs]
-    table = ContentChange._meta.db_table
-    asked = "FROM unnest(%s::text[], %s::text[]) AS a (o, n) JOIN"
-    # Three statements, so that each is an equality the unique index serves.
-    halves = (
-        "c.old_oid = a.o AND c.new_oid = a.n",
-        "c.old_oid IS NULL AND a.o IS NULL AND c.new_oid = a.n",
-        "c.new_oid IS NULL AND a.n IS NULL AND c.old_oid = a.o",
-    )
-    found: dict[Pair, int] = {}
-    with connection.cursor() as cursor:
-        for half in halves:
-            cursor.execute(
-                f"SELECT c.old_oid, c.new_oid, c.id {asked} {table} c "
-                f"ON c.scope_id = %s AND {half} {more}",
-                [olds, news, scope_id],
-            )
-            found |= {(old, new): row_id for old, new, row_id in cursor.fetchall()}
-    return found
-
-
-def load_contents(scope_id: int, pairs: Collection[Pair]) -> dict[Pair, ContentChangeValue]:
-    """Read stored content changes back as values (for merges and for content seen again)."""
-    ids = _content_ids(scope_id, pairs)
-    rows = ContentChange.objects.filter(scope_id=scope_id, pk__in=list(ids.values()))
-    return {
-        (row.old_oid, row.new_oid): ContentChangeValue(
-            old_oid=row.old_oid,
-            new_oid=row.new_oid,
-            content_class=ContentClass(row.content_class),
-            hunks=tuple(row.hunks()),
-            added_lines=row.added_lines,
-            removed_lines=row.removed_lines,
-            hunks_cut=row.hunks_cut,
-        )
-        for row in rows
-    }
-
-
 def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: str) -> PreparedPage:
     """Do everything of a page that reads or computes; nothing is written."""
     comparisons = group_comparisons(page.changes)
@@ -131,12 +91,7 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
         if classify_change(row, policy) not in UNREAD_CLASSES and pair_of(row) not in contents
     }
     contents |= load_contents(scope_id, missing)
-    read_now = [
-        (c.old_oid, c.new_oid)
-        for c in page.content_changes
-        if c.content_class not in {ContentClass.UNREAD, ContentClass.OVERSIZE}
-    ]
-    healed = _content_ids(scope_id, read_now, f"AND {_NOT_READ}")
+    healed = unread_rows(scope_id, page.content_changes)
     assign_identities(
         comparisons,
         # A change keeps the identity it got while it could not be read.
@@ -186,11 +141,14 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     page, generation = prepared.page, prepared.policy.generation
     paths = store_paths(scope_id, _paths_of(page))
     commits = _store_commits(scope_id, prepared)
-    _make_readable(scope_id, prepared)
-    content_ids, new_contents = _store_contents(scope_id, generation, prepared)
+    make_readable(scope_id, generation, prepared.healed, prepared.contents)
+    new_contents = store_contents(scope_id, generation, page.content_changes)
+    contents = content_ids(scope_id, {pair_of(row) for row in page.changes})
     changes, new_changes = _store_logical_changes(scope_id, prepared)
-    shown_before = shown_changes(scope_id, prepared.reclassified)
-    rows = _store_file_changes(scope_id, prepared, paths, commits, content_ids, changes)
+    mended = _withdraw_gaps(scope_id, commits)
+    shown_before = shown_changes(scope_id, prepared.reclassified | mended)
+    FileChange.objects.filter(scope_id=scope_id, commit_id__in=mended).delete()
+    rows = _store_file_changes(scope_id, prepared, paths, commits, contents, changes)
     gaps = store_gaps(scope_id, run_id, SourceKind.GIT, page.gaps, paths)
     # Last: it holds the row that writers of a project's index take turns on.
     _rewrite_healed(scope_id, prepared, changes, new_changes)
@@ -206,25 +164,25 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     }
 
 
+def _withdraw_gaps(scope_id: int, commits: Mapping[str, int]) -> set[int]:
+    """Delete what earlier comparisons of these commits lacked; returns the commits of such gaps.
+
+    Their rows may be others now: what was compared without renames may have some.
+    """
+    gaps = GapRecord.objects.filter(
+        scope_id=scope_id,
+        source=SourceKind.GIT,
+        reason__in=_OF_COMPARISONS,
+        commit_oid__in=list(commits),
+    )
+    found = {commits[oid] for oid in gaps.values_list("commit_oid", flat=True) if oid}
+    gaps.delete()
+    return found
+
+
 def _paths_of(page: HistoryPage) -> set[bytes]:
     sides = {p for row in page.changes for p in (row.old_path, row.new_path)}
     return {p for p in sides | {gap.path for gap in page.gaps} if p is not None}
-
-
-def store_paths(scope_id: int, raw_paths: Collection[bytes]) -> dict[bytes, int]:
-    """Return the row id of each path, making rows where needed."""
-    digests = {hashlib.sha256(raw).digest(): raw for raw in sorted(raw_paths)}
-    found: dict[bytes, int] = {}
-    known = Path.objects.filter(scope_id=scope_id, digest__in=list(digests))
-    for row_id, digest in known.values_list("id", "digest"):
-        found[digests[bytes(digest)]] = row_id
-    rows = [(scope_id, raw, digest) for digest, raw in digests.items() if raw not in found]
-    for row_id, raw in insert_rows(Path, ["scope", "raw", "digest"], rows, ["id", "raw"]):
-        found[bytes(raw)] = row_id
-    if len(found) < len(digests):  # another transaction made some meanwhile
-        again = Path.objects.filter(scope_id=scope_id, digest__in=list(digests))
-        found |= {digests[bytes(d)]: row_id for row_id, d in again.values_list("id", "digest")}
-    return found
 
 
 def _store_commits(scope_id: int, prepared: PreparedPage) -> dict[str, int]:
@@ -256,37 +214,6 @@ def _store_commits(scope_id: int, prepared: PreparedPage) -> dict[str, int]:
     return dict(found.values_list("oid", "id"))
 
 
-def _store_contents(
-    scope_id: int, generation: int, prepared: PreparedPage
-) -> tuple[dict[Pair, int], int]:
-    rows = [
-        (
-            scope_id,
-            content.old_oid,
-            content.new_oid,
-            content.content_class.value,
-            content.old_size,
-            content.new_size,
-            content.added_lines,
-            content.removed_lines,
-            int_array(_hunk_numbers(content.hunks)),
-            b"".join(h.old_sha256 + h.new_sha256 for h in content.hunks),
-            content.hunks_cut,
-            generation,
-            1,
-        )
-        for content in prepared.page.content_changes
-    ]  # fmt: skip
-    names = [
-        "scope", "old_oid", "new_oid", "content_class", "old_size", "new_size", "added_lines",
-        "removed_lines", "hunk_ranges", "hunk_digests", "hunks_cut", "policy_generation",
-        "extractor_revision",
-    ]  # fmt: skip
-    inserted = insert_rows(ContentChange, names, rows)
-    wanted = {pair_of(row) for row in prepared.page.changes}
-    return _content_ids(scope_id, wanted), len(inserted)
-
-
 def _store_logical_changes(
     scope_id: int, prepared: PreparedPage
 ) -> tuple[dict[bytes, int], dict[bytes, int]]:
@@ -313,26 +240,6 @@ def _store_logical_changes(
     return ids, new
 
 
-def _make_readable(scope_id: int, prepared: PreparedPage) -> None:
-    """Bring content changes that could not be read up to date, in their rows; drop their gaps."""
-    for pair, row_id in prepared.healed.items():
-        content = prepared.contents[pair]
-        ContentChange.objects.filter(scope_id=scope_id, pk=row_id).update(
-            content_class=content.content_class.value,
-            old_size=content.old_size,
-            new_size=content.new_size,
-            added_lines=content.added_lines,
-            removed_lines=content.removed_lines,
-            hunk_ranges=list(_hunk_numbers(content.hunks)),
-            hunk_digests=b"".join(h.old_sha256 + h.new_sha256 for h in content.hunks),
-            hunks_cut=content.hunks_cut,
-            policy_generation=prepared.policy.generation,
-        )
-        GapRecord.objects.filter(
-            scope_id=scope_id, source=SourceKind.GIT, object_oid__in=[o for o in pair if o]
-        ).delete()
-
-
 def _rewrite_healed(
     scope_id: int, prepared: PreparedPage, ids: dict[bytes, int], new: dict[bytes, int]
 ) -> None:
@@ -347,14 +254,6 @@ def _rewrite_healed(
         rows.update(added_lines=added, removed_lines=removed)
         healed.add(ids[identity])
     remove_entries(scope_id, EntryKind.CHANGE, healed)
-
-
-def _hunk_numbers(hunks: Iterable[Hunk]) -> Iterator[int]:
-    for h in hunks:
-        yield from (
-            h.old_line, h.old_lines, h.new_line, h.new_lines,
-            h.old_start, h.old_end, h.new_start, h.new_end,
-        )  # fmt: skip
 
 
 def _line_counts(comparison: Comparison, prepared: PreparedPage) -> tuple[int, int]:
@@ -419,26 +318,3 @@ def _store_file_changes(
         dict(zip(names, row, strict=True)) for row in rows if row[1] in prepared.reclassified
     )
     return new
-
-
-def store_gaps(
-    scope_id: int, run_id: int, source: str, gaps: Iterable[Gap], paths: dict[bytes, int]
-) -> int:
-    """Write gaps; one found before is the same row. Returns how many are new."""
-    rows = [
-        (
-            scope_id,
-            run_id,
-            source,
-            gap.reason.value,
-            paths[gap.path] if gap.path is not None else None,
-            gap.oid,
-            gap.commit_oid,
-            gap.detail[:DETAIL_CHARACTERS],
-        )
-        for gap in gaps
-    ]
-    names = [
-        "scope", "run", "source", "reason", "path", "object_oid", "commit_oid", "detail",
-    ]  # fmt: skip
-    return len(insert_rows(GapRecord, names, rows))
