@@ -85,7 +85,7 @@ class Checkout:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.scope_id = project.scope_id
-        self.worktree = primary_worktree(project)
+        self.worktree = project.asked_from or primary_worktree(project)
         row = newest_policy(project)
         self.policy = as_policy(values_of(row), row.generation)
         self.archived = frozenset(row.archived)  # sources of which nothing is shown

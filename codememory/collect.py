@@ -16,7 +16,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from codememory import runs
 from codememory.models import LIVE_STATES, GapRecord, Policy, Project, Run, RunState
-from codememory.projects import primary_worktree
+from codememory.projects import collected_worktrees
 from codememory.slices import work_slice
 from codememory.terminal import ProgressLine, RefusedError, count_of, in_time
 from codememory.wake_ups import HEAVY_SOURCES, forget_ended
@@ -87,9 +87,12 @@ def request_runs(project: Project, sources: Sequence[str] = ()) -> list[Run]:
     if refused:
         allowed = ", ".join(policy.sources)
         raise RefusedError(f"{project.slug} may be read for {allowed}, not {', '.join(refused)}")
-    worktree = primary_worktree(project)
     wanted = [source for source in policy.sources if not sources or source in sources]
-    return [runs.request_run(worktree, source, policy.generation, None) for source in wanted]
+    return [
+        runs.request_run(worktree, source, policy.generation, None)
+        for worktree in collected_worktrees(project)
+        for source in wanted
+    ]
 
 
 def follow(run_ids: Sequence[int]) -> list[Run]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from codememory import runs
 from codememory.models import LIVE_STATES, Project, Run, RunState
 from codememory.policies import newest_policy, reading_generations
-from codememory.projects import primary_worktree
+from codememory.projects import collected_worktrees
 
 
 def request_reading(project: Project) -> list[str]:
@@ -15,11 +17,11 @@ def request_reading(project: Project) -> list[str]:
     """
     row = newest_policy(project)
     same = reading_generations(project.scope_id, row.generation)
-    worktree = primary_worktree(project)
-    of_worktree = Run.objects.filter(scope_id=project.scope_id, worktree=worktree)
     notes: list[str] = []
-    for source in row.sources if of_worktree.exists() else []:
-        mine = of_worktree.filter(source=source)
+    if not Run.objects.filter(scope_id=project.scope_id).exists():
+        return notes
+    for worktree, source in product(collected_worktrees(project), row.sources):
+        mine = Run.objects.filter(scope_id=project.scope_id, worktree=worktree, source=source)
         live = mine.filter(state__in=LIVE_STATES).first()
         if live is not None:
             if live.policy_generation not in same:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from django.db import transaction
+from django.db.models import Q
 
 from codememory import audit
 from codememory.errors import RefusedProjectError, UnknownProjectError
@@ -33,7 +34,8 @@ def open_root(root: Path) -> Repository:
     return opened
 
 
-def _digest(root: Path) -> bytes:
+def root_digest(root: Path) -> bytes:
+    """SHA-256 of a canonical root, by which it is found."""
     return hashlib.sha256(os.fsencode(root)).digest()
 
 
@@ -50,22 +52,44 @@ def register_project(path: str | os.PathLike[str]) -> tuple[Project, bool]:
     The caller has shown the preview and got a yes. Raises RefusedProjectError.
     """
     root = canonical_root(path)
-    if existing := Project.objects.filter(root_digest=_digest(root)).first():
+    if existing := Project.objects.filter(root_digest=root_digest(root)).first():
         return existing, False
     repository = open_root(root)
+    if owner := project_of_clone(repository):
+        raise RefusedProjectError(
+            "SAME_CLONE",
+            f"{root} is a checkout of the clone that {owner.slug} has: `projects add-worktree"
+            f" {root}` adds it there",
+        )
     with transaction.atomic():
         scope = Scope.objects.create(kind=ScopeKind.PROJECT)
         project = Project.objects.create(
-            scope=scope, slug=_free_slug(root), root=str(root), root_digest=_digest(root)
+            scope=scope, slug=_free_slug(root), root=str(root), root_digest=root_digest(root)
         )
         Worktree.objects.create(
-            scope=scope, root=str(root), root_digest=_digest(root), git_dir=str(repository.git_dir)
+            scope=scope,
+            root=str(root),
+            root_digest=root_digest(root),
+            git_dir=str(repository.git_dir),
         )
         Policy.objects.create(
             scope=scope, generation=1, sources=[SourceKind.GIT, SourceKind.DOCUMENTS]
         )
         audit.record("project.register", scope=scope, subject=project.slug)
     return project, True
+
+
+def project_of_clone(repository: Repository) -> Project | None:
+    """Return the project that has a checkout of the very same clone."""
+    common = str(repository.common_dir)
+    rows = Worktree.objects.filter(
+        Q(git_dir=common) | Q(git_dir__startswith=f"{common}{os.sep}worktrees{os.sep}")
+    )
+    for worktree in rows.select_related("scope__project").order_by("pk"):
+        opened = open_repository(Path(worktree.root))
+        if isinstance(opened, Repository) and opened.common_dir == repository.common_dir:
+            return worktree.scope.project
+    return None
 
 
 def find_project(name: str) -> Project | None:
@@ -86,15 +110,23 @@ def find_exact_project(name: str) -> Project | None:
         return None
     if os.sep not in name and (project := Project.objects.filter(slug=name).first()):
         return project
-    return Project.objects.filter(root_digest=_digest(Path(os.path.realpath(name)))).first()
+    return Project.objects.filter(root_digest=root_digest(Path(os.path.realpath(name)))).first()
 
 
 def project_of_path(path: str | os.PathLike[str]) -> Project | None:
-    """Return the project whose registered root contains a path; the innermost one."""
+    """Return the project that has a worktree which contains a path; the innermost one.
+
+    What is asked of it goes by that worktree.
+    """
     real = Path(os.path.realpath(path))
-    digests = {_digest(folder): folder for folder in (real, *real.parents)}
-    found = Project.objects.filter(root_digest__in=list(digests))
-    return max(found, key=lambda project: len(project.root), default=None)
+    digests = [root_digest(folder) for folder in (real, *real.parents)]
+    rows = Worktree.objects.filter(root_digest__in=digests).select_related("scope__project")
+    worktree = max(rows, key=lambda row: len(row.root), default=None)
+    if worktree is None:
+        return None
+    project = worktree.scope.project
+    project.asked_from = worktree
+    return project
 
 
 def require_project(name: str | None) -> Project:
@@ -116,3 +148,15 @@ def require_exact_project(name: str) -> Project:
 def primary_worktree(project: Project) -> Worktree:
     """Return the worktree of the registered root."""
     return Worktree.objects.get(scope_id=project.scope_id, root_digest=project.root_digest)
+
+
+def linked_worktrees(project: Project) -> list[Worktree]:
+    """Return the worktrees that were added to the one of the registered root."""
+    rows = Worktree.objects.filter(scope_id=project.scope_id).order_by("pk")
+    return list(rows.exclude(root_digest=project.root_digest))
+
+
+def collected_worktrees(project: Project) -> list[Worktree]:
+    """Return those that are read: the registered root, and the linked ones that are there."""
+    linked = linked_worktrees(project)
+    return [primary_worktree(project), *(row for row in linked if Path(row.root).is_dir())]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import product
 from typing import Any
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from django.db import transaction
 from codememory import audit, runs
 from codememory.errors import CodeMemoryError
 from codememory.models import LIVE_STATES, Actor, GapRecord, Policy, Project, Run, RunState
-from codememory.projects import primary_worktree
+from codememory.projects import collected_worktrees
 
 _ID = re.compile(r"R([1-9][0-9]{0,17})")
 
@@ -43,11 +44,9 @@ def request_collection(project: Project, sources: Sequence[str], actor: Actor | 
     for source in sources:
         if source not in policy.sources:
             raise SourceNotAllowedError(source, policy.sources)
-    worktree = primary_worktree(project)
+    wanted = [source for source in policy.sources if not sources or source in sources]
     found = []
-    for source in policy.sources:
-        if sources and source not in sources:
-            continue
+    for worktree, source in product(collected_worktrees(project), wanted):
         with transaction.atomic():
             run = runs.request_run(worktree, source, policy.generation, actor)
             audit.record(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -25,6 +26,7 @@ from codememory.models import (
     Worktree,
     WorktreeDocument,
 )
+from collectors.repository import Head, Repository, open_repository, read_head
 
 
 def project_status(project: Project) -> dict[str, Any]:
@@ -37,13 +39,26 @@ def project_status(project: Project) -> dict[str, Any]:
     return {
         "project": project.slug,
         "worktrees": [
-            {"root": worktree.root, "head": checkout.head.oid, "branch": checkout.head.branch}
-            for worktree in Worktree.objects.filter(scope_id=project.scope_id)
+            {"root": worktree.root, "head": head.oid, "branch": head.branch}
+            for worktree, head in _heads(checkout)
         ],
         "sources": sources,
         "totals": totals(project.scope_id),
         "runs": run_counts(project.scope_id),
     }
+
+
+def _heads(checkout: Checkout) -> list[tuple[Worktree, Head]]:
+    """The worktrees of a project, each with its own HEAD."""
+    found = []
+    for worktree in Worktree.objects.filter(scope_id=checkout.scope_id).order_by("pk"):
+        if worktree.pk == checkout.worktree.pk:
+            found.append((worktree, checkout.head))
+            continue
+        opened = open_repository(Path(worktree.root))
+        head = read_head(opened) if isinstance(opened, Repository) else Head(None, None)
+        found.append((worktree, head))
+    return found
 
 
 def totals(scope_id: int) -> dict[str, int]:

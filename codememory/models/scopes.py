@@ -41,6 +41,9 @@ class Project(models.Model):
     served_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
+    # The worktree that a question is asked from, not stored; None: that of the root.
+    asked_from: Worktree | None = None
+
     def __str__(self) -> str:
         return self.slug
 
