@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
 from codememory import runs
-from codememory.models import AuditEvent, Policy, Project, RunState
+from codememory.models import AuditEvent, Policy, Project, Role, RunState
 from codememory.people import actor_of
 from codememory.policies import (
     PolicyMovedError,
@@ -120,7 +120,7 @@ def test_a_generation_cannot_be_changed(project: Project) -> None:
 
 
 def test_the_audit_trail_tells_who_changed_what(project: Project) -> None:
-    lead = actor_of(make_person(project, "LEAD", "lee"))
+    lead = actor_of(make_person(project, Role.LEAD, "lee"))
     row = newest_policy(project)
     values = changed(values_of(row), "exclude", ["drafts/"])
     set_policy(project, values, opened=1, actor=lead, by="console")
