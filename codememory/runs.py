@@ -22,7 +22,7 @@ from codememory.errors import LeaseLostError, RunCancelledError
 from codememory.failures import failure_of
 from codememory.models import LIVE_STATES, Actor, Project, Run, RunState, Worktree
 from codememory.owners import is_owner_dead, owner_name
-from codememory.wake_ups import HEAVY_SOURCES, wake, wake_next
+from codememory.wake_ups import HEAVY_SOURCES, forget_taken, wake, wake_next
 
 logger = logging.getLogger(__name__)
 
@@ -238,7 +238,7 @@ def is_another_project_waiting(claim: Claim) -> bool:
 
 def requeue_lost_runs() -> int:
     """Take back runs whose worker died or let its lease pass; three silent deaths are poison."""
-    count = 0
+    taken_back = set()
     with transaction.atomic():
         running = Run.objects.select_for_update(skip_locked=True).filter(state=RunState.RUNNING)
         expired = set(running.filter(lease_until__lt=Now()).values_list("pk", flat=True))
@@ -248,7 +248,7 @@ def requeue_lost_runs() -> int:
             lost = run.lost_leases + 1
             poisoned = lost >= MAX_LOST_LEASES and not run.is_cancel_requested
             to = RunState.CANCELLED if run.is_cancel_requested else RunState.QUEUED
-            count += Run.objects.filter(pk=run.pk, fence=run.fence).update(
+            Run.objects.filter(pk=run.pk, fence=run.fence).update(
                 state=RunState.POISONED if poisoned else to,
                 lease_owner=None,
                 lease_until=None,
@@ -257,8 +257,11 @@ def requeue_lost_runs() -> int:
                 error_class="WorkerLost" if poisoned else run.error_class,
                 error_text=f"worker lost in phase {run.phase}" if poisoned else run.error_text,
             )
+            taken_back.add(run.pk)
             logger.warning("run %s lost its worker (%s of %s)", run.pk, lost, MAX_LOST_LEASES)
-    return count
+        if taken_back:
+            forget_taken(taken_back)
+    return len(taken_back)
 
 
 def sweep() -> None:

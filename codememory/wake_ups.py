@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -48,13 +50,22 @@ def _waiting() -> dict[int, int]:
 
     Their rows are locked: none is taken before what its worker will look at is committed.
     """
-    rows = OrmQ.objects.select_for_update(skip_locked=True).filter(lock__lte=Now())
+    return _runs_of(OrmQ.objects.select_for_update(skip_locked=True).filter(lock__lte=Now()))
+
+
+def _runs_of(rows: Iterable[OrmQ]) -> dict[int, int]:
     found = {}
     for row in rows:
         task = row.task
         if task.get("func") == TASK and task.get("args"):
             found[row.pk] = int(task["args"][0])
     return found
+
+
+def forget_taken(run_ids: Collection[int]) -> None:
+    """Delete wake-ups that died with the worker that had taken them: nobody will end them."""
+    taken = _runs_of(OrmQ.objects.filter(lock__gt=Now()))
+    OrmQ.objects.filter(pk__in=[row for row, run in taken.items() if run in run_ids]).delete()
 
 
 @transaction.atomic

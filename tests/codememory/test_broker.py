@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 from django_q.brokers import get_broker
@@ -54,3 +55,14 @@ def test_a_done_task_is_gone() -> None:
     queue = broker()
     queue.acknowledge(queue.enqueue("a task"))
     assert OrmQ.objects.count() == 0
+
+
+def test_a_lost_connection_is_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = broker()
+
+    def gone() -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(queue, "get_connection", gone)
+    monkeypatch.setattr(connection, "close", lambda: None)
+    assert queue.dequeue() is None

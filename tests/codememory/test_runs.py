@@ -300,6 +300,16 @@ def test_a_wake_up_that_a_dead_worker_took_does_not_count() -> None:
     assert woken() == [run.pk, run.pk]
 
 
+def test_the_wake_up_of_a_lost_worker_goes_with_it() -> None:
+    """Otherwise the cluster would seem to hold a task that it never ends."""
+    run, other = queue_run(make_project("one")), queue_run(make_project("two"), "documents")
+    claimed(run)
+    OrmQ.objects.update(lock=Now() + timedelta(seconds=1000))
+    expire(run)
+    runs.requeue_lost_runs()
+    assert woken() == [other.pk]
+
+
 def test_a_sweep_wakes_a_run_that_nobody_was_told_of() -> None:
     run = queue_run(make_project())
     OrmQ.objects.all().delete()

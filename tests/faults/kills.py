@@ -16,7 +16,7 @@ from tests.faults.processes import is_alive, kill, processes, wait_for
 from tests.faults.trial import Trial, fault
 
 # How often the runs of the template pass a point at least; one of these is drawn.
-PASSINGS = {"claimed": 2, "read": 6, "written": 6, "committed": 6, "ended": 2}
+PASSINGS = {"claimed": 2, "read": 5, "written": 5, "committed": 5, "ended": 2}
 SAID = {
     "claimed": "-9 after the claim",
     "read": "-9 of a worker that has read a page",
@@ -103,7 +103,7 @@ def stop_cluster(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("-9 of the cluster's main process")
+@fault("-9 of the cluster's main process", in_short=False)
 def kill_main(trial: Trial) -> None:
     _replaced(trial, trial.world.ensure_up, lambda: trial.world.cluster.main)
 
@@ -141,7 +141,7 @@ def kill_supervisor(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("-9 of the web server")
+@fault("-9 of the web server", in_short=False)
 def kill_web(trial: Trial) -> None:
     world = trial.world
     trial.held()
@@ -168,7 +168,7 @@ def kill_git(trial: Trial) -> None:
 def kill_database(trial: Trial) -> None:
     world = trial.world
     point = trial.chance.choice(["read", "written"])
-    trial.begin_at(point, trial.chance.randint(2, 5), "hold")
+    trial.begin_at(point, trial.chance.randint(2, 4), "hold")
     before = world.restarts()["database"]
     pid_file = world.server().data / "postmaster.pid"
     kill(int(pid_file.read_text().split()[0]))
@@ -181,7 +181,7 @@ def kill_database(trial: Trial) -> None:
 def stop_past_lease(trial: Trial) -> None:
     """Another worker takes the run over; the woken one writes nothing."""
     world = trial.world
-    subject, worker = trial.begin_at("read", trial.chance.randint(2, 5), "stop")
+    subject, worker = trial.begin_at("read", trial.chance.randint(2, 4), "stop")
     run = subject.runs["git"]
     held = [n for n in subject.runs.values() if world.run_row(n)["state"] == "RUNNING"]
     fence = world.run_row(held[0])["fence"]

@@ -71,8 +71,8 @@ def _removed_at(point: str) -> Callable[[Trial], None]:
 
 
 for _point in HELD_AT:
-    fault(f"cancel: {_point}", in_short=_point in {"claimed", "written"})(_cancelled_at(_point))
-    fault(f"removal: {_point}", in_short=_point in {"read", "written"})(_removed_at(_point))
+    fault(f"cancel: {_point}", in_short=_point == "written")(_cancelled_at(_point))
+    fault(f"removal: {_point}", in_short=_point == "written")(_removed_at(_point))
 
 
 def _nothing_is_written_after(trial: Trial, scope: int) -> None:
@@ -83,7 +83,7 @@ def _nothing_is_written_after(trial: Trial, scope: int) -> None:
     assert world.owned_rows(scope) == before
 
 
-@fault("two supervisors on one home")
+@fault("two supervisors on one home", in_short=False)
 def second_supervisor(trial: Trial) -> None:
     """The second is refused; of two that start at once, one remains."""
     world = trial.world
@@ -182,11 +182,11 @@ def migrated_meanwhile(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("HEAD moves during a run")
+@fault("HEAD moves during a run", in_short=False)
 def head_moves(trial: Trial) -> None:
     """The run keeps the HEAD that it captured; the next one reads what is new."""
     world = trial.world
-    subject, _ = trial.begin_at("read", trial.chance.randint(2, 5), "hold")
+    subject, _ = trial.begin_at("read", trial.chance.randint(2, 4), "hold")
     captured = subject.repo.head()
     subject.repo.git("commit", "--amend", "-q", "-m", "amended")
     subject.repo.git("commit", "--allow-empty", "-q", "-m", "one more")
@@ -201,7 +201,7 @@ def head_moves(trial: Trial) -> None:
 def gc_meanwhile(trial: Trial) -> None:
     """What is gone is said and never made up: the run fails by name or ends; the next is whole."""
     world = trial.world
-    subject, _ = trial.begin_at("read", trial.chance.randint(2, 5), "hold")
+    subject, _ = trial.begin_at("read", trial.chance.randint(2, 4), "hold")
     captured, old = subject.repo.head(), set(subject.repo.git("rev-list", "HEAD").split())
     subject.repo.git("reset", "-q", "--hard", "HEAD~120")
     subject.repo.git("commit", "--amend", "-q", "-m", "rewritten")

@@ -24,7 +24,7 @@ DAY = 24 * 3600
 def connections_ended(trial: Trial) -> None:
     """Inside a transaction: nothing of it is seen, and all of it is written later."""
     world = trial.world
-    trial.begin_at("written", trial.chance.randint(2, 5), "hold")
+    trial.begin_at("written", trial.chance.randint(2, 4), "hold")
     world.sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
@@ -35,7 +35,7 @@ def connections_ended(trial: Trial) -> None:
 @fault("the database is restarted")
 def database_restarted(trial: Trial) -> None:
     world = trial.world
-    trial.begin_at(trial.chance.choice(["read", "written"]), trial.chance.randint(2, 5), "hold")
+    trial.begin_at(trial.chance.choice(["read", "written"]), trial.chance.randint(2, 4), "hold")
     server.stop(world.server())
     trial.recover()
 
@@ -84,7 +84,7 @@ def cut_after_commit(trial: Trial) -> None:
     _cut(trial, is_done=True)
 
 
-@fault("the connection breaks before COMMIT arrives")
+@fault("the connection breaks before COMMIT arrives", in_short=False)
 def cut_before_commit(trial: Trial) -> None:
     _cut(trial, is_done=False)
 
@@ -97,7 +97,7 @@ def _off_by(trial: Trial, seconds: int) -> None:
     trial.recover()
 
 
-@fault("the workers' clock is a day ahead")
+@fault("the workers' clock is a day ahead", in_short=False)
 def clock_ahead(trial: Trial) -> None:
     _off_by(trial, DAY)
 

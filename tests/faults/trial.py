@@ -43,7 +43,7 @@ class Trial:
 
     def held(self, first: int | None = None) -> tuple[Subject, int]:
         """A worker that has read a page, with git running, and waits before it writes it."""
-        return self.begin_at("read", first or self.chance.randint(2, 5), "hold")
+        return self.begin_at("read", first or self.chance.randint(2, 4), "hold")
 
     def struck(self) -> None:
         """The fault is here: from now on the seconds count."""

@@ -30,7 +30,7 @@ from tests.fingerprint import QUERIES
 from tests.repos import RepoBuilder, stamp
 
 MANAGE = str(ROOT / "manage.py")
-COMMITS, DOCUMENTS = 450, 12
+COMMITS, DOCUMENTS = 350, 6
 LIVE = ("QUEUED", "RUNNING")
 Rows = list[tuple[Any, ...]]
 
@@ -56,7 +56,7 @@ class Subject:
 
 
 def make_template(root: Path) -> RepoBuilder:
-    """A history of five pages, and documents that state rules and change."""
+    """A history of four pages, and documents that state rules and change."""
     repo = RepoBuilder(root)
     lines = [f"value_{number} = {number}\n" for number in range(40)]
     repo.import_commits(
