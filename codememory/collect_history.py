@@ -11,7 +11,7 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path as FilePath
 
 from django.conf import settings
@@ -20,6 +20,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from codememory import runs
+from codememory.analysis import analysed_pages
 from codememory.disk_budget import require_disk_budget
 from codememory.errors import RefusedProjectError, SourceUnreadableError
 from codememory.facts import are_facts_complete, facts_batches
@@ -40,7 +41,7 @@ from codememory.projects import open_root
 from codememory.runs import Claim
 from codememory.stored_gaps import store_gaps
 from collectors.git import ObjectReader, Repository, Shadow
-from collectors.history import read_page
+from collectors.history import HistoryPage, Known, Pair, begin_page
 from collectors.policy import Policy
 from collectors.values import Gap, GapReason
 
@@ -169,26 +170,25 @@ def _pages(
         )
     position = int(run.cursor["position"])
     since = min(reading_generations(run.scope_id, run.policy_generation))
-    while oids := list(islice(listing, PAGE_COMMITS)):
+
+    def known(asked: list[Pair]) -> set[Pair]:
+        return known_pairs(run.scope_id, asked, since)
+
+    def begin(oids: list[str], is_known: Known) -> HistoryPage:
+        return begin_page(shadow, reader, oids, policy, is_known)
+
+    for page, terms, seconds in analysed_pages(listing, PAGE_COMMITS, policy, known, begin):
         started = time.monotonic()
-        page = read_page(
-            shadow, reader, oids, policy, lambda asked: known_pairs(run.scope_id, asked, since)
-        )
-        read_at = time.monotonic()
-        prepared = prepare_page(run.scope_id, page, policy, repository.object_format)
+        prepared = prepare_page(run.scope_id, page, policy, repository.object_format, terms)
         prepared_at = time.monotonic()
         with runs.fenced(claim) as row:
             counts = store_page(run.scope_id, run.pk, prepared)
             position += page.listed
-            row.cursor = {**row.cursor, "position": position, "oid": oids[page.listed - 1]}
+            row.cursor = {**row.cursor, "position": position, "oid": page.last}
             row.done = position
-            seconds = {
-                "seconds_read": read_at - started,
-                "seconds_terms": prepared_at - read_at,
-                "seconds_store": time.monotonic() - prepared_at,
-            }
+            seconds["seconds_prepare"] = prepared_at - started
+            seconds["seconds_store"] = time.monotonic() - prepared_at
             row.metrics = add_metrics(row.metrics, page.metrics, counts, seconds)
-        listing = chain(oids[page.listed :], listing)
         refresh_statistics(position // PAGE_COMMITS, row.total or 0)
         yield
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from codememory.bulk import insert_rows, int_array, text_array
 from codememory.logical_changes import (
@@ -33,7 +34,7 @@ from codememory.reclassified import (
     rewrite_file_changes,
     shown_changes,
 )
-from codememory.search.change_fields import ChangedFile, ChangeFields, change_fields
+from codememory.search.change_fields import ChangedFile, ChangeTerms, change_fields
 from codememory.search.entries import remove_entries, write_changes
 from codememory.stored_contents import (
     content_ids,
@@ -73,16 +74,25 @@ class PreparedPage:
     algorithm: str
     comparisons: list[Comparison]
     contents: dict[Pair, ContentChangeValue]
-    # Search fields of logical changes the project does not have yet, in topological order, and
+    # Search terms of logical changes the project does not have yet, in topological order, and
     # of those whose content can be read only now.
-    fields: dict[bytes, ChangeFields] = field(default_factory=dict)
+    terms: dict[bytes, ChangeTerms] = field(default_factory=dict)
     healed: dict[Pair, int] = field(default_factory=dict)  # unread until now, with their row
     # Stored commits whose rows are of another class now: their rows are brought up to date.
     reclassified: set[int] = field(default_factory=set)
 
 
-def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: str) -> PreparedPage:
-    """Do everything of a page that reads or computes; nothing is written."""
+def prepare_page(
+    scope_id: int,
+    page: HistoryPage,
+    policy: Policy,
+    algorithm: str,
+    terms: Mapping[tuple[str, int], ChangeTerms] = MappingProxyType({}),
+) -> PreparedPage:
+    """Do everything of a page that reads or computes; nothing is written.
+
+    `terms` are those already found, by commit and parent index.
+    """
     comparisons = group_comparisons(page.changes)
     contents = {(c.old_oid, c.new_oid): c for c in page.content_changes}
     missing = {
@@ -105,8 +115,11 @@ def prepare_page(scope_id: int, page: HistoryPage, policy: Policy, algorithm: st
     for comparison in comparisons:
         identity = comparison.identity
         is_known = identity in known and not _is_healed(comparison, prepared)
-        if identity and not is_known and identity not in prepared.fields:
-            prepared.fields[identity] = change_fields(_changed_files(comparison, prepared))
+        if identity and not is_known and identity not in prepared.terms:
+            found = terms.get((comparison.commit_oid, comparison.parent_index))
+            if found is None:
+                found = change_fields(_changed_files(comparison, prepared)).weighed()
+            prepared.terms[identity] = found
     return prepared
 
 
@@ -153,8 +166,8 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     # Last: it holds the row that writers of a project's index take turns on.
     _rewrite_healed(scope_id, prepared, changes, new_changes)
     forget_unshown(scope_id, shown_before)
-    fields = [(changes[i], f) for i, f in prepared.fields.items() if i in changes]
-    entries = write_changes(scope_id, fields)
+    terms = [(changes[i], found) for i, found in prepared.terms.items() if i in changes]
+    entries = write_changes(scope_id, terms)
     return {
         "new_content_changes": new_contents,
         "new_logical_changes": len(new_changes),

@@ -1,6 +1,8 @@
 """Reads a page of commits: their raw rows against every parent, and what changed in the contents.
 
 Called by the run slices of `codememory`, which write a page and its cursor in one transaction.
+Reading (`begin_page`, `take_work`) and comparing (`compare_work`, which is pure) are apart, so that
+comparing can go on in another process.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from collectors.differences import compare
 from collectors.git import Shadow
@@ -36,7 +39,10 @@ Pair = tuple[str | None, str | None]
 Known = Callable[[list[Pair]], set[Pair]]
 
 MAX_NAME_BYTES = 256
+WORK_BYTES = 8 << 20
+WORK_PAIRS = 100
 _UNREAD_CLASSES = {PathClass.EXCLUDED, PathClass.PROTECTED}
+_NO_TEXT = {ContentClass.SUBMODULE, ContentClass.MODE_ONLY}
 _SYMLINK = 0o120000
 _SIGNATURE = re.compile(rb"(.*?) ?<([^>]*)> (-?\d+) ([+-]\d{4})\s*", re.DOTALL)
 _LATEST = 2**63 - 1
@@ -52,6 +58,9 @@ class HistoryPage:
     gaps: list[Gap] = field(default_factory=list)
     metrics: Counter[str] = field(default_factory=Counter)
     listed: int = 0  # how many of the given commits it took
+    last: str = ""  # of them, the last one
+    # Pairs still to be compared, with their class where the modes already say it.
+    waiting: dict[Pair, ContentClass | None] = field(default_factory=dict)
     _reader: ObjectReader | None = None
     _policy: Policy | None = None
 
@@ -59,6 +68,49 @@ class HistoryPage:
         """The class of a row: of its new path, but unread when either side is."""
         assert self._policy is not None
         return classify_change(change, self._policy)
+
+    def take_work(self, most_bytes: int = WORK_BYTES) -> Work:
+        """Take pairs off `waiting` and read their blobs, about `most_bytes` of them.
+
+        What is not compared, as it cannot be read or is no text, goes to `content_changes`.
+        """
+        reader, policy = self._reader, self._policy
+        assert reader is not None
+        assert policy is not None
+        hits, read = reader.cache_hits, reader.bytes_read
+        pairs: list[tuple[Pair, ContentClass | None]] = []
+        blobs: dict[str, bytes] = {}
+        size = 0
+        with _timed(self, "contents"):
+            while self.waiting and size < most_bytes:
+                group = list(islice(self.waiting.items(), WORK_PAIRS))
+                reader.prefetch(
+                    (oid for pair, by_mode in group if by_mode is None for oid in pair if oid),
+                    limit=policy.max_blob_bytes,
+                )
+                for pair, by_mode in group:
+                    del self.waiting[pair]
+                    sides = {} if by_mode in _NO_TEXT else _read_sides(pair, reader, policy)
+                    if by_mode in _NO_TEXT:
+                        self.add([ContentChange(*pair, by_mode)])
+                    elif gaps := [side for side in sides.values() if isinstance(side, Gap)]:
+                        self.add([_unread_change(pair, gaps, reader)])
+                    else:
+                        found = {o: s for o, s in sides.items() if isinstance(s, bytes)}
+                        size += sum(len(text) for oid, text in found.items() if oid not in blobs)
+                        blobs |= found
+                        pairs.append((pair, by_mode))
+                    if size >= most_bytes:
+                        break
+        self.metrics["cache_hits"] += reader.cache_hits - hits
+        self.metrics["bytes_read"] += reader.bytes_read - read
+        return Work(tuple(pairs), blobs)
+
+    def add(self, found: Iterable[ContentChange]) -> None:
+        """Add content changes with their gaps."""
+        for change in found:
+            self.content_changes.append(change)
+            self.gaps += change.gaps
 
     def sides(self, pair: Pair) -> tuple[bytes | None, bytes | None]:
         """Both sides with secrets masked in place, so that the offsets and lines of hunks hold.
@@ -105,6 +157,14 @@ class HistoryPage:
         return spans
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Pairs to compare and the blobs they need: all that comparing takes."""
+
+    pairs: tuple[tuple[Pair, ContentClass | None], ...]
+    blobs: dict[str, bytes]
+
+
 def classify_change(change: RawChange, policy: Policy) -> PathClass:
     return classify_paths(change.old_path, change.new_path, policy)
 
@@ -125,23 +185,52 @@ def read_page(
 
     `known` tells the pairs that are analysed already.
     """
+    page = begin_page(shadow, reader, oids, policy, known)
+    while page.waiting:
+        page.add(compare_work(page.take_work(), policy))
+    end_page(page)
+    return page
+
+
+def begin_page(
+    shadow: Shadow, reader: ObjectReader, oids: Sequence[str], policy: Policy, known: Known
+) -> HistoryPage:
+    """The commits and their rows; what changed in contents is left `waiting`."""
     page = HistoryPage(_reader=reader, _policy=policy, listed=len(oids))
     hits, read = reader.cache_hits, reader.bytes_read
     with _timed(page, "commits"):
         page.commits = read_commits(reader, oids, policy, page.gaps)
     with _timed(page, "changes"):
         _read_changes(page, shadow, reader, oids)
-    with _timed(page, "contents"):
-        _compare_contents(page, reader, policy, known)
+    page.last = oids[page.listed - 1]
+    page.waiting = _distinct_pairs(page, policy)
+    found = known(list(page.waiting))
+    page.metrics["known_pairs"] += len(found)
+    for pair in found:
+        del page.waiting[pair]
+    page.metrics["cache_hits"] += reader.cache_hits - hits
+    page.metrics["bytes_read"] += reader.bytes_read - read
+    return page
+
+
+def compare_work(work: Work, policy: Policy) -> list[ContentChange]:
+    """What each pair changed, in order."""
+    found = []
+    for pair, by_mode in work.pairs:
+        old, new = (None if oid is None else work.blobs[oid] for oid in pair)
+        change = compare(old, new, *pair, policy)
+        found.append(replace(change, content_class=by_mode) if by_mode else change)
+    return found
+
+
+def end_page(page: HistoryPage) -> None:
+    """Count what the page holds."""
     page.metrics["commits"] += len(page.commits)
     page.metrics["file_changes"] += len(page.changes)
     page.metrics["content_changes"] += len(page.content_changes)
     page.metrics["hunks"] += sum(len(change.hunks) for change in page.content_changes)
-    page.metrics["cache_hits"] += reader.cache_hits - hits
-    page.metrics["bytes_read"] += reader.bytes_read - read
     for gap in page.gaps:
         page.metrics[f"gap_{gap.reason}"] += 1
-    return page
 
 
 def read_commits(
@@ -208,25 +297,6 @@ def _read_changes(
         page.gaps += comparison.gaps
 
 
-def _compare_contents(
-    page: HistoryPage, reader: ObjectReader, policy: Policy, known: Known
-) -> None:
-    pairs = _distinct_pairs(page, policy)
-    found = known(list(pairs))
-    page.metrics["known_pairs"] += len(found)
-    waiting = [pair for pair in pairs if pair not in found]
-    for start in range(0, len(waiting), 100):
-        group = waiting[start : start + 100]
-        reader.prefetch(
-            (oid for pair in group if pairs[pair] is None for oid in pair if oid),
-            limit=policy.max_blob_bytes,
-        )
-        for pair in group:
-            change = _compare_pair(pair, pairs[pair], reader, policy)
-            page.content_changes.append(change)
-            page.gaps += change.gaps
-
-
 def _distinct_pairs(page: HistoryPage, policy: Policy) -> dict[Pair, ContentClass | None]:
     """Each pair that may be read, with its class where the modes already say it."""
     pairs: dict[Pair, ContentClass | None] = {}
@@ -256,17 +326,8 @@ def _class_by_mode(change: RawChange) -> ContentClass | None:
     return ContentClass.SYMLINK if _SYMLINK in modes else None
 
 
-def _compare_pair(
-    pair: Pair, by_mode: ContentClass | None, reader: ObjectReader, policy: Policy
-) -> ContentChange:
-    if by_mode in {ContentClass.SUBMODULE, ContentClass.MODE_ONLY}:
-        return ContentChange(*pair, by_mode)
-    sides = [None if oid is None else reader.read(oid, limit=policy.max_blob_bytes) for oid in pair]
-    old, new = sides
-    if isinstance(old, Gap) or isinstance(new, Gap):
-        return _unread_change(pair, [side for side in sides if isinstance(side, Gap)], reader)
-    change = compare(old, new, *pair, policy)
-    return replace(change, content_class=by_mode) if by_mode else change
+def _read_sides(pair: Pair, reader: ObjectReader, policy: Policy) -> dict[str, bytes | Gap]:
+    return {oid: reader.read(oid, limit=policy.max_blob_bytes) for oid in pair if oid is not None}
 
 
 def _unread_change(pair: Pair, gaps: list[Gap], reader: ObjectReader) -> ContentChange:

@@ -45,6 +45,17 @@ class ChangeFields:
     added: Mapping[str, float]
     removed: Mapping[str, float]
 
+    def weighed(self) -> ChangeTerms:
+        return ChangeTerms(ranking.weigh({}, self.counts, ranking.CHANGE_FIELDS), self.added)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTerms:
+    """What a change is indexed by: each term's impact but for its being new, and added terms."""
+
+    impacts: Mapping[str, float]
+    added: Mapping[str, float]
+
 
 def change_fields(files: Sequence[ChangedFile]) -> ChangeFields:
     texts = _Texts()
@@ -67,10 +78,11 @@ def change_fields(files: Sequence[ChangedFile]) -> ChangeFields:
     return ChangeFields(counts, added, removed)
 
 
-def change_impacts(fields: ChangeFields, first_terms: Collection[str] = ()) -> dict[str, float]:
-    """The impact of each term; `first_terms` are those of `fields.added` never added before."""
-    first = {term: fields.added[term] for term in first_terms if term in fields.added}
-    return ranking.impacts({**fields.counts, "first": first}, ranking.CHANGE_FIELDS)
+def change_impacts(change: ChangeTerms, first_terms: Collection[str] = ()) -> dict[str, float]:
+    """The impact of each term; `first_terms` are those of `change.added` never added before."""
+    first = {term: change.added[term] for term in first_terms if term in change.added}
+    total = ranking.weigh(dict(change.impacts), {"first": first}, ranking.CHANGE_FIELDS)
+    return ranking.strongest(total)
 
 
 def text_impacts(texts: Mapping[str, str]) -> dict[str, float]:

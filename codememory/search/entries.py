@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connection
 
 from codememory.models.search import EntryKind
-from codememory.search.change_fields import ChangeFields, change_impacts
+from codememory.search.change_fields import ChangeTerms, change_impacts
 from codememory.search.ranking import quantise
 
 ANALYSER_REVISION = 1  # raised when the same text would give other terms or impacts
@@ -76,7 +76,7 @@ class _Stored:
     rest: tuple[Any, ...]
 
 
-def write_changes(scope_id: int, changes: Sequence[tuple[int, ChangeFields]]) -> int:
+def write_changes(scope_id: int, changes: Sequence[tuple[int, ChangeTerms]]) -> int:
     """Index logical changes, oldest first; return how many were not indexed before.
 
     A change that has its entry keeps it: which terms were new to the project is decided once.
@@ -87,15 +87,13 @@ def write_changes(scope_id: int, changes: Sequence[tuple[int, ChangeFields]]) ->
         cursor.execute(_LOCK_TOTAL, [scope_id])
         stored = _stored(cursor, scope_id, EntryKind.CHANGE, [target for target, _ in changes])
         changes = [change for change in changes if change[0] not in stored]
-        wanted = {
-            term for _, fields in changes for counts in fields.counts.values() for term in counts
-        }
+        wanted = {term for _, change in changes for term in change.impacts}
         cursor.execute(_SELECT_TERMS, [scope_id, sorted(wanted)])
         known = cursor.fetchall()
         seen = {term for term, _, is_seen in known if is_seen}
         entries = {}
-        for target, fields in changes:
-            impacts = change_impacts(fields, fields.added.keys() - seen)
+        for target, change in changes:
+            impacts = change_impacts(change, change.added.keys() - seen)
             seen.update(impacts)
             entries[target] = NewEntry(EntryKind.CHANGE, target, impacts)
         ids = {term: number for term, number, _ in known}

@@ -58,7 +58,15 @@ def impacts(
     counts: Mapping[str, Mapping[str, float]], fields: Mapping[str, FieldWeight]
 ) -> dict[str, float]:
     """BM25F: one impact per term from its weighted, length-normalised counts in every field."""
-    total: dict[str, float] = {}
+    return strongest(weigh({}, counts, fields))
+
+
+def weigh(
+    total: dict[str, float],
+    counts: Mapping[str, Mapping[str, float]],
+    fields: Mapping[str, FieldWeight],
+) -> dict[str, float]:
+    """Add to each term's impact in `total` what its counts in these fields are worth."""
     for name, terms in counts.items():
         if not terms:
             continue
@@ -67,6 +75,11 @@ def impacts(
         factor = field.weight / (1.0 - field.length + field.length * length)
         for term, count in terms.items():
             total[term] = total.get(term, 0.0) + factor * count
+    return total
+
+
+def strongest(total: dict[str, float]) -> dict[str, float]:
+    """The terms that one entry keeps."""
     if len(total) <= ENTRY_TERMS:
         return total
     return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))[:ENTRY_TERMS])

@@ -61,12 +61,12 @@ def test_it_files_comments_tests_documents_and_change_logs_apart() -> None:
 
 
 def test_it_weighs_a_path_above_a_line() -> None:
-    impacts = change_impacts(change_fields([FIX]))
+    impacts = change_impacts(change_fields([FIX]).weighed())
     assert impacts["order"] > impacts["max"]
 
 
 def test_it_raises_a_term_the_project_never_had() -> None:
-    fields = change_fields([FIX])
+    fields = change_fields([FIX]).weighed()
     plain, first = change_impacts(fields), change_impacts(fields, {"max", "absent"})
     assert first["max"] > plain["max"]
     assert "absent" not in first
@@ -75,7 +75,7 @@ def test_it_raises_a_term_the_project_never_had() -> None:
 def test_it_reads_nothing_of_an_excluded_file_but_its_path() -> None:
     where = (hunk((1, 1), (1, 1)),)
     key = ChangedFile(b"a/key.pem", b"a/key.pem", b"x\n", b"secret\n", where, PathClass.EXCLUDED)
-    assert set(change_impacts(change_fields([key]))) == {"a", "key", "pem"}
+    assert set(change_impacts(change_fields([key]).weighed())) == {"a", "key", "pem"}
 
 
 def test_it_stops_at_the_limit_of_a_commit() -> None:
@@ -93,7 +93,7 @@ def test_it_survives_sides_that_are_missing_or_not_text() -> None:
         edit(b"\xff\xfe.py", b"\xff\x00\n", b"\xfe\n", hunk((1, 1), (1, 1))),
         edit(b"short.py", b"", b"a\n", hunk((90, 3), (70, 9))),
     ]
-    assert change_impacts(change_fields(files))
+    assert change_impacts(change_fields(files).weighed())
 
 
 def test_it_weighs_a_heading_above_a_body() -> None:

@@ -43,7 +43,7 @@ def add_change(project: Project, text: str, path: bytes = b"src/a.py") -> int:
     new = text.encode() + b"\n"
     lines = text.count("\n") + 1
     hunk = Hunk(0, 0, 1, lines, 0, 0, 0, len(new), b"", b"")
-    fields = change_fields([ChangedFile(None, path, None, new, (hunk,))])
+    fields = change_fields([ChangedFile(None, path, None, new, (hunk,))]).weighed()
     assert write_changes(project.scope_id, [(change.pk, fields)]) == 1
     return change.pk
 
@@ -270,7 +270,7 @@ def test_it_takes_back_what_it_removes(project: Project) -> None:
 
 def test_a_change_keeps_the_entry_it_has(project: Project) -> None:
     change = add_change(project, "refund")
-    fields = change_fields([ChangedFile(None, b"b.py")])
+    fields = change_fields([ChangedFile(None, b"b.py")]).weighed()
     assert write_changes(project.scope_id, [(change, fields)]) == 0
     assert targets(project, "refund") == [change]
 
@@ -289,7 +289,7 @@ def test_new_words_count_more_whether_in_one_batch_or_two(project: Project) -> N
         rows.append(
             (
                 change.pk,
-                change_fields([ChangedFile(None, b"src/a.py", None, text.encode(), (hunk,))]),
+                change_fields([ChangedFile(None, b"src/a.py", None, text.encode(), (hunk,))]).weighed(),
             )
         )
     write_changes(other.scope_id, rows)
