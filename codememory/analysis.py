@@ -194,9 +194,7 @@ def analysed_pages(
     with Analyst(policy) as analyst:
         while oids := list(islice(listing, size)):
             began = time.monotonic()
-            page = begin(
-                oids, lambda asked, more=in_flight: known(asked) | more.intersection(asked)
-            )
+            page = begin(oids, _also(known, in_flight))
             listing = chain(oids[page.listed :], listing)
             in_flight = set(page.waiting)
             read_at = time.monotonic()
