@@ -109,7 +109,7 @@ _CODE = re.compile(
     rb"^[A-Za-z_][\w.]*[(\[]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[,;)]*$|[({\[]$|\w<|\)[.;,]|=>|->|::"
 )
 _NOT_A_SECRETS_NAME = re.compile(
-    rb"(?:algo\w*|length|len|size|hash(?:er|ing)?|file\w*|path|dir|ur[il]|name|names|id|ids|type\w*|field"
+    rb"(?:alg\w*|length|len|size|hash(?:er|ing)?|file\w*|path|dir|ur[il]|name|names|id|ids|type\w*|field"
     rb"|min|max|expir\w*|regex|pattern|format|header|arn|ref|version|count|policy|prefix|suffix"
     rb"|provider|class|table|column|label|help|errors?|message|title|text|endpoint|method|ttl|at|age"
     rb"|lifetime|timeout|enabled|required|reset|strength|kind|alias|scopes?|issuer|audience|template"

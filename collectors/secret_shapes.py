@@ -205,8 +205,8 @@ def _find_literal(text: bytes, begin: int, end: int) -> Iterator[Span]:
 
 
 def _is_secret_literal(value: bytes, name: bytes) -> bool:
-    """Whether a literal that no name announces is random all over, and no digest."""
-    if not is_random(value) or _DIGEST_NAME.search(name) or _UUID.search(value):
+    """Whether a literal that no name announces is random all over, and called nothing harmless."""
+    if not is_random(value) or _OTHER_NAME.search(name) or _UUID.search(value):
         return False
     return is_dense(value, 7)
 
@@ -217,8 +217,10 @@ def is_dense(value: bytes, least: int) -> bool:
 
 
 _CHANGES = re.compile(rb"[A-Za-z](?=\d)|\d(?=[A-Za-z])")
-_DIGEST_NAME = re.compile(
-    rb"(?:hash|sha\d*|digest|integrity|checksum|etag|md5|fingerprint|nonce)[\"'\]]{0,2}[ \t]*\Z",
+_OTHER_NAME = re.compile(  # digests, identifiers, places and contents: random, and no secret
+    rb"(?:hash|sha\d*|digest|integrity|checksum|etag|md5|fingerprint|nonce|revision|commit|version|oid"
+    rb"|(?<![a-z])[a-z]{0,2}id|_id|Id|data|after|before|cursor|class|name|href|src|path|url|body|content)"
+    rb"[\"'\]]{0,2}[ \t]*\Z",
     re.IGNORECASE,
 )
 _UUID = re.compile(rb"[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}")
