@@ -52,6 +52,7 @@ class Language:
     strings: tuple[str, ...]
     blocks: tuple[str, ...]
     wrappers: tuple[str, ...]
+    repairs: tuple[bytes, ...]
     keeps_words: bool
     rules: tuple[DefinitionRule, ...]
 
@@ -111,6 +112,7 @@ def _read() -> tuple[Language, ...]:
             parser=entry.get("parser", "tree-sitter"),
             extensions=tuple(entry.get("extensions", ())),
             files=tuple(entry.get("files", ())),
+            repairs=tuple(pattern.encode() for pattern in entry.get("repairs", ())),
             keeps_words=entry.get("spaces") == "words",
             rules=(*map(_rule, entry.get("definitions", ())), *(base.rules if base else ())),
             **lists,

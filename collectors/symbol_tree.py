@@ -80,6 +80,8 @@ def parse_tree(data: bytes, language: Language) -> Parsed:
     """Every definition, comment and string of the bytes; needs time and memory for all of them."""
     grammar = _grammar(language.name)
     root = grammar.parser.parse(data).root_node
+    if root.has_error and (repaired := grammar.repaired(data)) != data:
+        root = grammar.parser.parse(repaired).root_node  # offsets are the same; text is data's
     found = Parsed(has_error=root.has_error)
     reader = _Reader(data, found, grammar)
     region_end = 0
@@ -96,7 +98,23 @@ def parse_tree(data: bytes, language: Language) -> Parsed:
                 region_end = node.end_byte
                 if role == "c" or _HAS_SPACE(data, start, region_end):
                     found.regions.append((start, region_end, role == "c"))
+    if found.block_ends:
+        _end_before_comments(data, found)
     return found
+
+
+def _end_before_comments(data: bytes, found: Parsed) -> None:
+    """Where indentation ends a block, comments after its last statement are no part of it."""
+    comments = {end: start for start, end, is_comment in found.regions if is_comment}
+    for number, one in enumerate(found.definitions):
+        end = one.end
+        while (start := comments.get(end)) is not None and start > one.body:
+            end = start - 1
+            while data[end - 1 : end].isspace():
+                end -= 1
+        if end != one.end:
+            lines = data.count(b"\n", end, one.end)
+            found.definitions[number] = one._replace(end=end, last_line=one.last_line - lines)
 
 
 def _captures(query: Query, root: Node) -> list[tuple[Node, str]]:
@@ -119,6 +137,7 @@ class _Grammar:
             grammar = get_language(language.grammar)
             self.parser: Parser = get_parser(language.grammar)
         known = {grammar.node_kind_for_id(i) for i in range(grammar.node_kind_count)}
+        self.repairs = [re.compile(pattern) for pattern in language.repairs]
         self.rules: dict[str, list[_Rule]] = {}
         for rule in language.rules:
             if rule.node in known:
@@ -136,6 +155,12 @@ class _Grammar:
             if any(node in known for node in nodes)
         ]
         self.query = grammar.query("\n".join(patterns))
+
+    def repaired(self, data: bytes) -> bytes:
+        """The bytes with spaces for what the grammar wrongly refuses, at the same offsets."""
+        for pattern in self.repairs:
+            data = pattern.sub(lambda found: b" " * len(found[0]), data)
+        return data
 
 
 @cache

@@ -106,6 +106,15 @@ def test_a_parse_error_is_told_of_the_file_and_the_symbol() -> None:
     assert [one.is_partial for one in table.symbols if one.name == "good"] == [False]
 
 
+def test_a_trailing_comma_in_a_type_is_no_error() -> None:
+    text = (
+        'class Order:\n    state: Union[\n        "A",\n        "B",  # said\n    ]\n    x = ",]"\n'
+    )
+    table = extract(text.encode(), PYTHON)
+    assert table.coverage is Coverage.FULL
+    assert table.symbols[0].last_line == 6
+
+
 def test_a_large_blob_is_not_parsed() -> None:
     table = extract(b"def refund(): pass\n", PYTHON, max_bytes=10)
     assert (table.coverage, table.reason) == (Coverage.TEXTUAL_ONLY, GapReason.PARSER_LIMIT)
@@ -147,6 +156,11 @@ def test_a_decorator_belongs_to_the_symbol() -> None:
     one = symbol("@cached\n@traced(1)\ndef refund():\n    pass\n", "refund")
     assert (one.first_line, one.last_line) == (1, 4)
     assert one.signature == "def refund()"
+
+
+def test_a_comment_after_the_last_statement_is_no_part_of_the_symbol() -> None:
+    one = symbol("def refund():\n    pass\n\n    # later\n    # more\n\nx = 1\n", "refund")
+    assert (one.first_line, one.last_line, one.comment_hash) == (1, 2, b"")
 
 
 BODY = "def refund(order):\n    if order:\n        a = f(1, 'x  y')\n    return a\n"
