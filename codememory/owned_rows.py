@@ -22,12 +22,15 @@ OWNED = """
     FROM codememory_filechange f
     JOIN codememory_gitcommit g ON g.id = f.commit_id
     JOIN codememory_contentchange c ON c.id = f.content_change_id
-    WHERE f.scope_id = %s AND f.logical_change_id IS NOT NULL AND f.path_class = 'NORMAL'
-      AND c.content_class NOT IN ('FORMATTING_ONLY', 'LINE_ENDINGS_ONLY')
+    WHERE f.scope_id = %s AND f.logical_change_id IS NOT NULL
       AND (cardinality(g.parent_oids) < 2 OR NOT EXISTS (
           SELECT 1 FROM codememory_filechange e
           WHERE e.scope_id = f.scope_id AND e.logical_change_id = f.logical_change_id
             AND e.commit_id < f.commit_id))
+"""
+# What may be taken back: spacing and what is generated come and go by themselves.
+_TELLING = """ AND f.path_class = 'NORMAL'
+      AND c.content_class NOT IN ('FORMATTING_ONLY', 'LINE_ENDINGS_ONLY')
 """
 
 
@@ -54,18 +57,22 @@ class Step(NamedTuple):
         return found
 
 
-def select_steps(scope_id: int, where: str, *values: int | list[int]) -> list[Step]:
+def select_steps(
+    scope_id: int, where: str, *values: int | list[int], is_telling: bool = True
+) -> list[Step]:
     """Owned file changes that `where` (on f and c) keeps, in topological order."""
+    only = _TELLING if is_telling else ""
     with connection.cursor() as cursor:
-        cursor.execute(f"{OWNED} AND {where} ORDER BY f.id", [scope_id, *values])
+        cursor.execute(f"{OWNED} {only} AND {where} ORDER BY f.id", [scope_id, *values])
         return [Step(*row) for row in cursor.fetchall()]
 
 
 class PathSteps:
     """The steps of paths, read when first asked for and kept while there is room."""
 
-    def __init__(self, scope_id: int) -> None:
+    def __init__(self, scope_id: int, *, is_telling: bool = True) -> None:
         self._scope_id = scope_id
+        self._is_telling = is_telling
         self._of: OrderedDict[int, list[Step]] = OrderedDict()
         self._size = 0
 
@@ -76,7 +83,8 @@ class PathSteps:
             return
         self._of.update({path: [] for path in missing})
         where = "(f.new_path_id = ANY(%s) OR f.new_path_id IS NULL AND f.old_path_id = ANY(%s))"
-        for step in select_steps(self._scope_id, where, missing, missing):
+        found = select_steps(self._scope_id, where, missing, missing, is_telling=self._is_telling)
+        for step in found:
             self._of[step.path].append(step)
             self._size += 1
         while self._size > ROWS_KEPT and len(self._of) > len(missing):

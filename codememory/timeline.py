@@ -1,0 +1,293 @@
+"""The history of one file or symbol: what changed it, what was undone and restored, and by whom.
+
+Everything is read from facts of content; names of authors are attributed as Git gives them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Max
+
+from codememory.co_changes import files_changed_with, symbols_changed_with
+from codememory.errors import BadCursorError
+from codememory.facts import are_facts_complete
+from codememory.lineage import FileLife, SymbolLife, life_of_file, life_of_symbol
+from codememory.models import (
+    CodeFacts,
+    ContentChange,
+    FileChange,
+    GapRecord,
+    Path,
+    Policy,
+    Project,
+    SymbolChange,
+    SymbolName,
+)
+from codememory.owned_rows import Step
+from codememory.paths import raw_path, shown_path
+from codememory.symbol_rows import leaf_of, name_digest
+from codememory.timeline_events import events_of, text_of
+
+MAX_LIMIT = 200
+MOST_CHOICES = 20
+MOST_AUTHORS = 10
+MOST_NAMED = 2_000  # symbol changes of a name that are looked at to tell its files apart
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked about: a file (without a name), or a symbol of a file."""
+
+    path_id: int
+    path: str
+    name_id: int | None = None
+    name: str | None = None
+
+    def shown(self) -> dict[str, Any]:
+        kind = "file" if self.name is None else "symbol"
+        return {"kind": kind, "path": self.path, "symbol": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """The steps of a subject, with its symbol changes by step where it is a symbol."""
+
+    steps: list[Step]
+    changes: dict[int, list[SymbolChange]] | None
+    path_ids: list[int]
+    name_ids: list[int]
+
+
+def history_of(
+    project: Project, subject: str, *, limit: int = 50, cursor: str | None = None
+) -> dict[str, Any]:
+    """Answer for a path, a symbol ("refund", "OrderService.refund") or both ("src/a.py:refund").
+
+    Events are the newest first. Where a symbol could be several ones `subject` is null and
+    `choices` names them; both are empty for what is not known. Raises BadCursorError.
+    """
+    limit = max(1, min(limit, MAX_LIMIT))
+    before = _position(cursor)
+    found = find_subjects(project.scope_id, subject)
+    if len(found) != 1:
+        return {**_nothing(project), "choices": [_choice(project.scope_id, one) for one in found]}
+    one, life = found[0], _life(project.scope_id, found[0])
+    steps = [step for step in reversed(life.steps) if step.id < before]
+    page = steps[:limit]
+    return {
+        **_nothing(project),
+        "subject": one.shown(),
+        "names": _names(project.scope_id, life),
+        "events": events_of(project.scope_id, page, life.changes),
+        **_measures(project.scope_id, life),
+        "co_changed": _co_changed(project.scope_id, life),
+        "gaps": _gaps(project, life),
+        "next": str(page[-1].id) if len(steps) > limit else None,
+    }
+
+
+def _position(cursor: str | None) -> int:
+    if cursor is None:
+        return 1 << 62
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
+        raise BadCursorError
+    return int(cursor)
+
+
+def _nothing(project: Project) -> dict[str, Any]:
+    return {
+        "project": project.slug,
+        "subject": None,
+        "choices": [],
+        "names": [],
+        "events": [],
+        "total": 0,
+        "churn": {"changes": 0, "added_lines": 0, "removed_lines": 0},
+        "last_change": None,
+        "authors": [],
+        "co_changed": [],
+        "gaps": [],
+        "next": None,
+    }
+
+
+# What is meant
+
+
+def find_subjects(scope_id: int, text: str) -> list[Subject]:
+    """The file of that path; else the symbols of that name, one for each file they live in."""
+    path = _path(scope_id, text)
+    if path is not None:
+        return [Subject(path.pk, text)]
+    place, colon, name = text.rpartition(":")
+    if colon and (path := _path(scope_id, place)) is not None:
+        return _symbols(scope_id, name, path)
+    return _symbols(scope_id, text, None)
+
+
+def _path(scope_id: int, text: str) -> Path | None:
+    if not text or "\0" in text:
+        return None
+    raw = raw_path(text.removeprefix("./"))
+    return Path.objects.filter(scope_id=scope_id, digest=hashlib.sha256(raw).digest()).first()
+
+
+def _symbols(scope_id: int, text: str, path: Path | None) -> list[Subject]:
+    """Symbols of exactly that name, else those whose name ends in it."""
+    if not text or "\0" in text:
+        return []
+    names = SymbolName.objects.filter(scope_id=scope_id)
+    exact = list(names.filter(digest=name_digest(text)))
+    found = _places(scope_id, exact, path) if exact else []
+    if not found:
+        ending = names.filter(leaf=leaf_of(text)).order_by("qualified")
+        parts = [n for n in ending[:500] if ("." + n.qualified).endswith("." + text)]
+        found = _places(scope_id, parts, path)
+    return found
+
+
+def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> list[Subject]:
+    """One subject for each life: a symbol that moved or whose file was renamed is one."""
+    by_id = {name.pk: name for name in names}
+    rows = (
+        FileChange.objects.filter(
+            scope_id=scope_id,
+            logical_change__isnull=False,
+            content_change__symbol_changes__name_id__in=list(by_id),
+        )
+        .values_list("content_change__symbol_changes__name_id", "new_path_id", "old_path_id")
+        .annotate(last=Max("pk"))
+        .order_by("-last")[:MOST_NAMED]
+    )
+    found: list[Subject] = []
+    lived: set[tuple[int, int]] = set()
+    for name_id, new, old, _ in rows:
+        path_id = new if new is not None else old
+        is_asked = path is None or path.pk == path_id
+        if not is_asked or path_id is None or (path_id, name_id) in lived:
+            continue
+        life = life_of_symbol(scope_id, path_id, name_id)
+        lived |= {(p, n) for p in life.path_ids for n in life.name_ids}
+        shown = shown_path(bytes(Path.objects.get(pk=path_id).raw)) or ""
+        found.append(Subject(path_id, shown, name_id, by_id[name_id].qualified))
+        if len(found) >= MOST_CHOICES:
+            break
+    return found
+
+
+def _choice(scope_id: int, one: Subject) -> dict[str, Any]:
+    life = _life(scope_id, one)
+    return {
+        **one.shown(),
+        "ask": f"{one.path}:{one.name}",
+        "changes": len(life.steps),
+        "last_change": _last(scope_id, life.steps),
+    }
+
+
+def _life(scope_id: int, one: Subject) -> _Life:
+    if one.name_id is None:
+        file: FileLife = life_of_file(scope_id, one.path_id)
+        return _Life(file.steps, None, file.names, [])
+    symbol: SymbolLife = life_of_symbol(scope_id, one.path_id, one.name_id)
+    return _Life(symbol.steps, symbol.changes, symbol.path_ids, symbol.name_ids)
+
+
+# What is said of it
+
+
+def _names(scope_id: int, life: _Life) -> list[dict[str, Any]]:
+    """Its paths, then its own names, each the oldest first."""
+    paths = Path.objects.filter(scope_id=scope_id).in_bulk(life.path_ids)
+    names = SymbolName.objects.filter(scope_id=scope_id).in_bulk(life.name_ids)
+    shown = [{"path": shown_path(bytes(paths[p].raw)), "symbol": None} for p in life.path_ids]
+    return shown + [{"path": None, "symbol": names[n].qualified} for n in life.name_ids]
+
+
+def _measures(scope_id: int, life: _Life) -> dict[str, Any]:
+    contents = ContentChange.objects.filter(scope_id=scope_id)
+    lines = contents.in_bulk([step.content for step in life.steps])
+    commits = {step.commit_id for step in life.steps}
+    authors: Counter[str] = Counter()
+    names = FileChange.objects.filter(scope_id=scope_id, commit_id__in=commits)
+    for _, name in set(names.values_list("commit_id", "commit__author_name")):
+        authors[text_of(name)] += 1
+    return {
+        "total": len(life.steps),
+        "churn": {
+            "changes": len({step.commit_id for step in life.steps}),
+            "added_lines": sum(_lines(life, lines, step)[0] for step in life.steps),
+            "removed_lines": sum(_lines(life, lines, step)[1] for step in life.steps),
+        },
+        "last_change": _last(scope_id, life.steps),
+        "authors": [{"name": n, "changes": c} for n, c in authors.most_common(MOST_AUTHORS)],
+    }
+
+
+def _lines(life: _Life, contents: dict[int, ContentChange], step: Step) -> tuple[int, int]:
+    """Lines that a step adds and removes; for a symbol those of the hunks that touch it."""
+    content = contents[step.content]
+    if life.changes is None and step.hunk_numbers is None:
+        return content.added_lines, content.removed_lines
+    hunks = content.hunks()
+    numbers = set(step.hunk_numbers or range(1, len(hunks) + 1))
+    if life.changes is not None:
+        numbers &= {n for change in life.changes[step.id] for n in change.hunk_numbers}
+    chosen = [hunks[n - 1] for n in numbers]
+    return sum(h.new_lines for h in chosen), sum(h.old_lines for h in chosen)
+
+
+def _last(scope_id: int, steps: Sequence[Step]) -> dict[str, Any] | None:
+    if not steps:
+        return None
+    row = FileChange.objects.select_related("commit").get(scope_id=scope_id, pk=steps[-1].id)
+    return {
+        "commit": row.commit.oid,
+        "change": f"L{row.logical_change_id}",
+        "author_time": row.commit.author_time,
+    }
+
+
+def _co_changed(scope_id: int, life: _Life) -> list[dict[str, Any]]:
+    ids = [step.id for step in life.steps]
+    rows = FileChange.objects.filter(scope_id=scope_id, pk__in=ids)
+    changes = list(set(rows.values_list("logical_change_id", flat=True)))
+    known = [change for change in changes if change is not None]
+    if life.changes is None:
+        return files_changed_with(scope_id, known, life.path_ids)
+    return symbols_changed_with(scope_id, known, life.name_ids)
+
+
+def _gaps(project: Project, life: _Life) -> list[dict[str, Any]]:
+    """What this history does not know."""
+    gaps = []
+    policy = Policy.objects.filter(scope_id=project.scope_id).latest("generation")
+    if not are_facts_complete(project.scope_id, policy.generation):
+        gaps.append(_gap("NOT_YET_PROCESSED", None, "symbols and reversals are still being read"))
+    contents = {step.content for step in life.steps}
+    facts = CodeFacts.objects.filter(scope_id=project.scope_id, content_change_id__in=contents)
+    for coverage, reason, count in _grouped(facts):
+        if coverage == "TEXTUAL_ONLY":
+            text = f"{count} changes were compared as text only ({reason})"
+            gaps.append(_gap("TEXTUAL_ONLY", count, text))
+        elif coverage == "PARTIAL":
+            text = f"{count} changes hold code that the grammar did not understand"
+            gaps.append(_gap(reason or "PARSE_ERROR", count, text))
+    skipped = GapRecord.objects.filter(scope_id=project.scope_id, path_id__in=life.path_ids)
+    for reason, count in skipped.values_list("reason").annotate(n=Count("id")).order_by("reason"):
+        gaps.append(_gap("SKIPPED_FILES", count, f"{count} versions were not read ({reason})"))
+    return gaps
+
+
+def _grouped(facts: Any) -> Iterable[tuple[str, str | None, int]]:
+    rows = facts.values_list("coverage", "reason").annotate(n=Count("id"))
+    return list(rows.order_by("coverage", "reason"))
+
+
+def _gap(reason: str, count: int | None, text: str) -> dict[str, Any]:
+    return {"reason": reason, "count": count, "text": text}

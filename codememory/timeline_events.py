@@ -1,0 +1,193 @@
+"""Events of a history: each change with its commits, symbols, evidence, and what undid it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from codememory.listing import evidence_ids
+from codememory.models import CodeFacts, FileChange, GitCommit, Reversal, SymbolChange
+from codememory.owned_rows import Step
+from codememory.paths import shown_path
+
+MOST_SYMBOLS = 30  # of one event
+MOST_COMMITS = 20
+MOST_IDS = 20
+
+
+def events_of(
+    scope_id: int, steps: Sequence[Step], changes: Mapping[int, list[SymbolChange]] | None
+) -> list[dict[str, Any]]:
+    """One event a step, in the order given. `changes`: only those symbols, and their hunks."""
+    rows = FileChange.objects.filter(scope_id=scope_id).select_related(
+        "commit", "old_path", "new_path", "content_change"
+    )
+    by_id = rows.in_bulk([step.id for step in steps])
+    whole = list(by_id.values())
+    views = _Views(scope_id, whole)
+    reversals = _Reversals(scope_id, whole)
+    symbols = changes if changes is not None else _all_symbols(scope_id, whole)
+    coverage = dict(
+        CodeFacts.objects.filter(
+            scope_id=scope_id, content_change_id__in=[step.content for step in steps]
+        ).values_list("content_change_id", "coverage")
+    )
+    return [
+        {
+            **_place(by_id[step.id]),
+            **views.of(by_id[step.id]),
+            **_content(by_id[step.id], symbols.get(step.id, []), is_whole=changes is None),
+            "parser_coverage": coverage.get(step.content),
+            **reversals.of(by_id[step.id], symbols.get(step.id, []) if changes else None),
+            "rationale": "UNKNOWN",
+        }
+        for step in steps
+    ]
+
+
+def text_of(raw: bytes | memoryview) -> str:
+    return bytes(raw).decode("utf-8", "backslashreplace")
+
+
+def _place(row: FileChange) -> dict[str, Any]:
+    return {
+        "id": f"F{row.pk}",
+        "change": f"L{row.logical_change_id}",
+        "commit": row.commit.oid,
+        "kind": row.kind,
+        "old_path": shown_path(bytes(row.old_path.raw)) if row.old_path else None,
+        "new_path": shown_path(bytes(row.new_path.raw)) if row.new_path else None,
+        "author_name": text_of(row.commit.author_name),
+        "author_time": row.commit.author_time,
+        "content_class": row.content_change.content_class if row.content_change else None,
+    }
+
+
+class _Views:
+    """All commits that show the same change: cherry-picks, rebased copies, merges."""
+
+    def __init__(self, scope_id: int, rows: Sequence[FileChange]) -> None:
+        shown = FileChange.objects.filter(
+            scope_id=scope_id, logical_change_id__in={row.logical_change_id for row in rows}
+        )
+        self._commits: dict[int | None, dict[int, None]] = defaultdict(dict)
+        for change, commit in shown.order_by("commit_id").values_list(
+            "logical_change_id", "commit_id"
+        ):
+            self._commits[change][commit] = None
+        ids = {commit for found in self._commits.values() for commit in found}
+        commits = GitCommit.objects.filter(scope_id=scope_id, pk__in=ids)
+        self._oids = dict(commits.values_list("pk", "oid"))
+
+    def of(self, row: FileChange) -> dict[str, Any]:
+        oids = [self._oids[pk] for pk in self._commits[row.logical_change_id]]
+        return {"commits": oids[:MOST_COMMITS], "commit_count": len(oids)}
+
+
+def _all_symbols(scope_id: int, rows: Sequence[FileChange]) -> dict[int, list[SymbolChange]]:
+    found = SymbolChange.objects.filter(
+        scope_id=scope_id, content_change_id__in={row.content_change_id for row in rows}
+    )
+    by_content: dict[int, list[SymbolChange]] = defaultdict(list)
+    for change in found.select_related("name", "old_name").order_by("position"):
+        by_content[change.content_change_id].append(change)
+    return {row.pk: by_content.get(row.content_change_id or 0, []) for row in rows}
+
+
+def _content(row: FileChange, symbols: Sequence[SymbolChange], *, is_whole: bool) -> dict[str, Any]:
+    """Lines, symbols and evidence: of the whole change, or of the hunks that touch the symbols."""
+    content = row.content_change
+    assert content is not None
+    hunks = content.hunks()
+    numbers = list(row.hunk_numbers or range(1, len(hunks) + 1))
+    if not is_whole:
+        touching = {number for change in symbols for number in change.hunk_numbers}
+        numbers = [number for number in numbers if number in touching]
+    chosen = [hunks[number - 1] for number in numbers]
+    is_counted = is_whole and row.hunk_numbers is None
+    ids = [f"{'A' if hunks[n - 1].new_lines else 'B'}{row.content_change_id}.{n}" for n in numbers]
+    return {
+        "added_lines": content.added_lines if is_counted else sum(h.new_lines for h in chosen),
+        "removed_lines": content.removed_lines if is_counted else sum(h.old_lines for h in chosen),
+        "symbols": [shown_symbol(change) for change in symbols[:MOST_SYMBOLS]],
+        "symbol_count": len(symbols),
+        "evidence_ids": evidence_ids(row, MOST_IDS) if is_whole else ids[:MOST_IDS],
+    }
+
+
+def shown_symbol(change: SymbolChange) -> dict[str, Any]:
+    """One symbol of an event: what happened to it, where it stands on both sides."""
+    return {
+        "kind": change.kind,
+        "symbol_kind": change.symbol_kind,
+        "name": change.name.qualified,
+        "old_name": change.old_name.qualified if change.old_name else None,
+        "old_lines": _range(change.old_first_line, change.old_last_line),
+        "new_lines": _range(change.new_first_line, change.new_last_line),
+        "confidence": change.confidence / 100,
+    }
+
+
+def _range(first: int | None, last: int | None) -> list[int] | None:
+    return [first, last] if first is not None and last is not None else None
+
+
+class _Reversals:
+    """What each row undoes, what undid it, and what brought it back by undoing that."""
+
+    def __init__(self, scope_id: int, rows: Sequence[FileChange]) -> None:
+        ids = [row.pk for row in rows]
+        undone = Reversal.objects.filter(scope_id=scope_id, earlier_id__in=ids)
+        undone = undone.select_related("symbol", "later__commit").order_by("pk")
+        undoes = Reversal.objects.filter(scope_id=scope_id, later_id__in=ids)
+        undoes = undoes.select_related("symbol", "earlier__commit").order_by("pk")
+        self._reverted_by = _by(undone, "earlier_id")
+        self._reverts = _by(undoes, "later_id")
+        later = {reversal.later_id for reversal in undone}
+        again = Reversal.objects.filter(scope_id=scope_id, earlier_id__in=later)
+        again = again.select_related("symbol", "later__commit").order_by("pk")
+        self._restored = _by(again, "earlier_id")
+
+    def of(self, row: FileChange, symbols: Sequence[SymbolChange] | None) -> dict[str, Any]:
+        """Where it is of symbols, only reversals that touch one of them."""
+        reverted_by = [r for r in self._reverted_by[row.pk] if _touches(r, symbols, "earlier")]
+        return {
+            "reverts": [
+                _end(r, r.earlier) for r in self._reverts[row.pk] if _touches(r, symbols, "later")
+            ],
+            "reverted_by": [_end(r, r.later) for r in reverted_by],
+            "restored_by": [
+                _end(again, again.later)
+                for reversal in reverted_by
+                for again in self._restored[reversal.later_id]
+            ],
+        }
+
+
+def _by(reversals: Iterable[Reversal], link: str) -> dict[int, list[Reversal]]:
+    found: dict[int, list[Reversal]] = defaultdict(list)
+    for reversal in reversals:
+        found[getattr(reversal, link)].append(reversal)
+    return found
+
+
+def _touches(reversal: Reversal, symbols: Sequence[SymbolChange] | None, side: str) -> bool:
+    if symbols is None or reversal.level == "FILE":
+        return True
+    if reversal.level == "SYMBOL":
+        return any(reversal.symbol_id in {s.name_id, s.old_name_id} for s in symbols)
+    numbers = set(getattr(reversal, f"{side}_hunks"))
+    return any(numbers & set(change.hunk_numbers) for change in symbols)
+
+
+def _end(reversal: Reversal, row: FileChange) -> dict[str, Any]:
+    return {
+        "id": f"F{row.pk}",
+        "change": f"L{row.logical_change_id}",
+        "commit": row.commit.oid,
+        "level": reversal.level,
+        "symbol": reversal.symbol.qualified if reversal.symbol else None,
+        "is_whole": reversal.is_whole,
+        "share": reversal.share / 100,
+    }
