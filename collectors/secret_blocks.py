@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Flag, auto
 
-from collectors.secret_names import NAME, looks_random, values_of
+from collectors.secret_names import NAME, is_password, looks_random, values_of
 from collectors.secret_shapes import (
     AZURE,
     BEGINNINGS,
@@ -182,7 +182,8 @@ def _find_pairs(
     content: bytes, expression: re.Pattern[bytes], start: int, end: int
 ) -> Iterator[Span]:
     for found in expression.finditer(content, start, end):
-        if (expression is _NETRC or has_digit(found[1])) and is_value(found[1]):
+        is_exact = expression is _NETRC or is_password(found[1], "quoted", is_strict=True)
+        if is_exact and is_value(found[1]):
             yield *found.span(1), "password"
 
 

@@ -26,11 +26,11 @@ LITERALS = (
     b"sig=", b"curl", b"mysql", b"mariadb", b"sshpass", b"anahtar", b"jwt",
 )  # fmt: skip
 _SOFT = (  # a value that is no word is enough
-    rb"pass(?=w|phr|code|[_.-]|\d|\b)|pwd|secret|parola|(?:\xc5\x9f|s)ifre|\xc5\x9e\xc4\xb0fre"
+    rb"pass(?=w|phr|code)|(?<![a-z])pass(?=[_.-]|\d|\b)|(?-i:(?<=[a-z])Pass(?=\b|_|[A-Z]))|pwd|secret|parola|(?:\xc5\x9f|s)ifre|\xc5\x9e\xc4\xb0fre"
     rb"|gizli|contrase|kennwort"
 )
 _HARD = (  # a longer one with letters and digits
-    rb"token|api[_ .-]?key|access[_-]?key|private[_-]?key|credential|anahtar(?:\xc4\xb1)?"
+    rb"(?<!publickey)token|api[_ .-]?key|access[_-]?key|private[_-]?key|credential|anahtar(?:\xc4\xb1)?"
 )
 _KEY_OF = (
     rb"encryption|signing|sign|auth|master|shared|storage|account|app(?:lication)?|client|license"
@@ -122,7 +122,7 @@ _WORDS = re.compile(
 _WORD_NUMBER = re.compile(rb"(?:[A-Z]?[a-z]+|[A-Z]+)(?:[_-][a-z]+)*[_-]?\d{1,2}")
 _DOTTED_WORDS = re.compile(rb"[a-z]+(?:[_.:/@-][a-z0-9]{1,12})*")
 _REFERENCE = re.compile(
-    rb"^(?:https?:|file:|arn:|vault:|ssm:|secret:|[./~]{1,3}/|/[a-z]+/|\w+://(?!\S*@))"
+    rb"^(?:https?:|file:|arn:|vault:|ssm:|npm:|secret:|[./~]{1,3}/|/[a-z]+/|\w+://(?!\S*@))"
     rb"|^[@%]\w+$|^\w+\(|^process\.env|^os\.|^env\."
 )
 _UUID_OR_HEX = re.compile(
@@ -220,7 +220,7 @@ def _is_secret(groups: dict[str, bytes | None], group: str, expression: re.Patte
         return False
     is_exact = expression in {_SQL, _CURL_USER, _MYSQL, _PAIR}
     if is_exact or groups.get("soft"):
-        return _is_password(value, group, is_strict=_is_loose(groups, expression))
+        return is_password(value, group, is_strict=_is_loose(groups, expression))
     if groups.get("hard"):
         return _is_key(value, group)
     return looks_random(value)
@@ -231,7 +231,8 @@ def _is_loose(groups: dict[str, bytes | None], expression: re.Pattern[bytes]) ->
     return groups.get("op") in {b",", b"|"} or expression in {_SPACED, _CALL}
 
 
-def _is_password(value: bytes, group: str, *, is_strict: bool) -> bool:
+def is_password(value: bytes, group: str, *, is_strict: bool) -> bool:
+    """Whether a value that is named as a password is one, and no word or piece of code."""
     if _UUID_OR_HEX.fullmatch(value):
         return entropy(value) > 2.5
     if _WORDS.fullmatch(value) and not _is_mixed(value):
