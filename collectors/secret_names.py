@@ -30,7 +30,8 @@ _SOFT = (  # a value that is no word is enough
     rb"|gizli|contrase|kennwort"
 )
 _HARD = (  # a longer one with letters and digits
-    rb"(?<!publickey)token|api[_ .-]?key|access[_-]?key|private[_-]?key|credential|anahtar(?:\xc4\xb1)?"
+    rb"(?<!publickey)token|api[_ .-]?key|access[_-]?key|private[_-]?key|credential"
+    rb"|anahtar(?:\xc4\xb1)?"
 )
 _KEY_OF = (
     rb"encryption|signing|sign|auth|master|shared|storage|account|app(?:lication)?|client|license"
