@@ -188,7 +188,7 @@ KEYS: dict[str, Key] = {
     ),
     "exclude": Key(
         "Exclude",
-        "Globs that are not read and not served. `!GLOB` brings back what a built-in rule or an"
+        "Globs that are not read and not served. !GLOB brings back what a built-in rule or an"
         " earlier glob leaves out; nothing brings back a protected path.",
         _read_globs,
         is_reading=True,

@@ -27,7 +27,7 @@ def request_reading(project: Project) -> list[str]:
             if live.policy_generation not in same:
                 notes.append(
                     f"R{live.pk} ({source}) goes on under generation {live.policy_generation}; "
-                    "`collect` reads under the new one after it"
+                    "what is collected after it is read under the new one"
                 )
             continue
         if mine.filter(state=RunState.DONE, policy_generation__in=same).exists():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import accounts, deciding, members, selection, trail, views
+from review import accounts, deciding, members, policy, selection, trail, views
 from review.coverage import views as coverage
 
 CANDIDATE = "projects/<slug:slug>/candidates/<int:number>/"
@@ -27,6 +27,10 @@ urlpatterns = [
     ),
     path(f"{RUN}retry", coverage.project_retry, name="coverage_retry"),
     path(f"{RUN}cancel", coverage.project_cancel, name="coverage_cancel"),
+    path("projects/<slug:slug>/policy/", policy.policy, name="policy"),
+    path("projects/<slug:slug>/policy/preview", policy.preview, name="policy_preview"),
+    path("projects/<slug:slug>/policy/edit", policy.edit, name="policy_edit"),
+    path("projects/<slug:slug>/policy/confirm", policy.confirm, name="policy_confirm"),
     path("projects/<slug:slug>/people/", members.people, name="people"),
     path("projects/<slug:slug>/people/add", members.add, name="add_member"),
     path("projects/<slug:slug>/people/<int:number>/role", members.change, name="change_member"),
