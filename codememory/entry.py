@@ -110,7 +110,7 @@ def _execute(arguments: Sequence[str]) -> None:
     # Django reads the settings when it is imported, and they read the home prepared above.
     import django  # noqa: PLC0415
     from django.core.management import execute_from_command_line, get_commands  # noqa: PLC0415
-    from django.db import OperationalError, connections  # noqa: PLC0415
+    from django.db import InterfaceError, OperationalError, connections  # noqa: PLC0415
 
     try:
         django.setup()
@@ -123,7 +123,12 @@ def _execute(arguments: Sequence[str]) -> None:
                     raise DatabaseError(f"the database does not answer: {said}") from error
         if arguments[0] not in {*get_commands(), *WORDS_OF_DJANGO}:
             raise UnknownCommandError(arguments[0], get_commands())
-        execute_from_command_line([program(), *arguments])
+        try:
+            execute_from_command_line([program(), *arguments])
+        except (OperationalError, InterfaceError) as error:
+            said = str(error).partition("\n")[0]
+            reason = f"the database does not answer: {said}; what was committed stays, try again"
+            raise DatabaseError(reason, retryable=True) from error
     finally:
         connections.close_all()
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from django.db import Error, InterfaceError, OperationalError, connection
 
-from codememory import failpoints, runs
+from codememory import database, failpoints, runs
 from codememory.collect_documents import document_batches
 from codememory.collect_history import history_batches
 from codememory.errors import LeaseLostError, RunCancelledError
@@ -98,14 +98,15 @@ def work_slice(
         runs.cancel_claimed(claim)
     except Exception as error:
         logger.warning("run %s failed", claim.run_id, exc_info=True)
-        _record(claim, error)
+        _record(claim, error, is_alone=not is_polite)
     failpoints.reach("ended", claim.run_id)
 
 
-def _record(claim: Claim, error: Exception) -> None:
+def _record(claim: Claim, error: Exception, *, is_alone: bool) -> None:
     """Record the failure, also while the database is restarted: until the lease has passed.
 
-    Later it would be of no use, for the run is taken back then by whoever sweeps.
+    Later it would be of no use, for the run is taken back then by whoever sweeps. Where no
+    supervisor runs, the database of our own is started again here.
     """
     until = time.monotonic() + runs.LEASE.total_seconds()
     while True:
@@ -116,6 +117,7 @@ def _record(claim: Claim, error: Exception) -> None:
                 raise
             logger.warning("run %s waits for the database: %s", claim.run_id, type(gone).__name__)
             connection.close()
-            time.sleep(RETRY_SECONDS)
+            if not (is_alone and database.revive()):
+                time.sleep(RETRY_SECONDS)
         else:
             return
