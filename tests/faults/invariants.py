@@ -86,7 +86,10 @@ def check_surroundings(world: World, subject: Subject) -> None:
     """I4, I6, I8: neighbour, subject, and what processes leave behind."""
     assert world.fingerprint(world.neighbour.scope) == world.expected, "I4: the neighbour's rows"
     assert stamp(subject.root) == subject.stamped, "I6: the subject was touched"
-    wait_for(lambda: not leftovers(world), f"I8: nothing left, but {leftovers(world)}", 60)
+    until = time.monotonic() + 60
+    while found := leftovers(world):
+        assert time.monotonic() < until, f"I8: {found} is left"
+        time.sleep(0.2)
 
 
 def leftovers(world: World) -> list[str]:

@@ -177,6 +177,24 @@ def kill_database(trial: Trial) -> None:
     trial.recover()
 
 
+@fault("-9 of PostgreSQL under `collect` alone", in_short=False)
+def kill_database_of_collect(trial: Trial) -> None:
+    """No supervisor is there: `collect` starts the server again and goes on."""
+    world = trial.world
+    world.stop_up()
+    subject = trial.subject = world.subject()
+    world.plan("read", trial.chance.randint(2, 4), 1, "hold")
+    command = world.start("collect", "--project", str(subject.root), "--yes", "--wait")
+    world.wait_hit()
+    trial.struck()
+    kill(int((world.server().data / "postmaster.pid").read_text().split()[0]))
+    world.forget_plan()
+    assert command.wait(300) == 0, world.said(command)
+    world.ensure_up()
+    world.collect(subject)
+    trial.recover()
+
+
 @fault("SIGSTOP past the lease, then SIGCONT")
 def stop_past_lease(trial: Trial) -> None:
     """Another worker takes the run over; the woken one writes nothing."""

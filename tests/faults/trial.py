@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -104,6 +105,8 @@ def try_fault(world: World, tried: Fault, round: int, seed: int, *, is_long: boo
         return Outcome(tried.name, round, (), None, "SKIPPED", str(reason))
     except Exception as error:  # noqa: BLE001 -- whatever it is, it stands in the table
         note = f"{type(error).__name__}: {error}"
+        with contextlib.suppress(Exception):  # the next trial will say it if this went wrong
+            world.start_over()
         return Outcome(tried.name, round, trial.checked, trial.seconds, "FAILED", note)
     finally:
         world.forget_plan()

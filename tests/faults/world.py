@@ -155,13 +155,18 @@ class World:
             self.up = self.start(*self.up_words(self.port), extra=extra)
             self._up_extra = wanted
         wait_for(self._is_whole, "a whole cluster")
+        # Its start asked for the neighbour's runs: they must not follow somebody else's plan.
+        wait_for(lambda: self.is_quiet(self.neighbour), "the neighbour's runs")
+
+    def is_quiet(self, subject: Subject) -> bool:
+        return not set(self.states(subject).values()) & set(LIVE)
 
     def _is_whole(self) -> bool:
         assert self.up is not None
-        assert self.up.poll() is None, f"`up` ended: {self._said(self.up)}"
+        assert self.up.poll() is None, f"`up` ended: {self.said(self.up)}"
         return self.cluster.is_whole()
 
-    def _said(self, process: subprocess.Popen[bytes]) -> str:
+    def said(self, process: subprocess.Popen[bytes]) -> str:
         return self._outputs[process.pid].read_text(errors="replace")[-1000:]
 
     def stop_up(self) -> None:
@@ -170,6 +175,18 @@ class World:
             self.up.terminate()
             self.up.wait(90)
             self.up = None
+
+    def start_over(self) -> None:
+        """After a failed trial: whatever it left stopped or held must not fail the next one."""
+        self.forget_plan()
+        for left in list(processes(self.home)):
+            kill(left.pid)
+        if self.up is not None:
+            self.up.wait()
+            self.up = None
+        self.sql("DELETE FROM django_q_ormq")
+        query = "UPDATE codememory_run SET state = 'CANCELLED', lease_owner = NULL,"
+        self.sql(f"{query} lease_until = NULL WHERE state IN ('QUEUED', 'RUNNING')")
 
     @property
     def cluster(self) -> Cluster:
