@@ -49,14 +49,38 @@ PLACEHOLDER = re.compile(
     r"\{[^{}`]{2,80}\}|\[(?:insert|your|name|describe|todo)\b|\bTODO\b|\bTBD\b"
 )
 
-# Text that speaks to an AI rather than to the people of the project.
-INSTRUCTION_LIKE = re.compile(
-    r"\b(?:ignore|disregard|forget)\b[^.]{0,30}\b(?:instructions?|prompts?|rules)\b"
-    r"|\byou are an? [\w -]{0,40}\b(?:ai|assistant|agent|expert|llm|model|engineer|developer)\b"
-    r"|\b(?:ai|llms?|agents?|assistants?|copilot|claude|chatgpt|gpt|gemini|cursor|codex)"
-    r"(?: (?:agents?|assistants?|models?|tools?))? "
-    r"(?:must|should|shall|will|may|can|has to|have to)\b"
-    r"|\b(?:as an ai|language model|system prompt|do not tell the user|tell the user|coding agents?"
-    r"|ai (?:agents?|assistants?)|the user's (?:request|prompt|message))\b"
-    r"|\b(?:yapay zek[aâ]|önceki (?:talimatlar|yönergeler)|kullaniciya söyleme|dil modeli)"
+# How things were, or what somebody said or supposes; searched beside QUESTION.
+NOT_IN_FORCE = re.compile(
+    # "In version 1, ...", "Originally, ...": what held once.
+    r"^\W{0,3}(?:(?:in|until|before|up to|prior to|with) (?:the )?(?:(?:old|early|earlier|previous"
+    r"|first|last) )?(?:versions?|releases?|v)\b"
+    r"|(?:in|until|before) (?:the past|19\d\d|20\d\d)\b"
+    r"|previously|formerly|originally|historically|traditionally|back then|in the past|at first"
+    r"|initially|once upon|years ago|according to\b)"
+    r"|\bused to (?:be|say|have|require|mean)\b"
+    # Somebody said it.
+    r"|\b(?:said|stated|claimed|claims|argued|argues|thought|believed|assumed|assumes|insisted"
+    r"|wrote|suggested|mentioned|demanded|says)\b[^,;:.]{1,100} (?:must|shall|should)\b"
+    r"|(?:,|\u2014|-|\") (?:as )?(?:said|says|wrote|writes|claimed|argued|according to|told)\b"
+    r"[^;:.]{2,80}\W*$"
+    r"|\b(?:is|was) (?:what|how) [^,;:]{2,80} (?:said|says|wrote|demanded|required|claimed|thought"
+    r"|wanted|put it|was|were)\W*$"
+    r"|\bused to\W*$|\b(?:is|was|were) the (?:old|former|previous) (?:rule|policy|convention)\b"
+    # Somebody infers it.
+    r"|^\W{0,3}(?:the|an?|some(?:thing|one|body)|this|that|my|his|her|their|you|i|he|she|we|they)"
+    r"\b(?!.*\b(?:before|prior to|in order|at least|until|by the time)\b)[^,;:.]{0,80}"
+    r" must have (?:\w+ly )?(?:\w{2,}ed|gone|come|seen|lost|forgotten|taken|got|gotten|left|made"
+    r"|known|fallen|broken|happened|run|hit|crept|slipped)\b"
+    r"|\bmust have \w+ (?:because|since|somehow|somewhere|yesterday)\b"
+    r"|\bmust (?:all |surely |really )?be (?:wondering|thinking|asking (?:yoursel|themsel)|kidding"
+    r"|joking|feeling|dreaming|confus(?:ed|ing)|mistaken|tired|crazy|curious|happy|glad|excited"
+    r"|somewhere|something|someone|some kind|it\b|nice|fun|hard)"
+    r"|\bmust [^,;:]{1,60} (?:today|tonight|right now|by now|somehow)\W*$"
+    # The same in Turkish.
+    r"|\b(?:\w+(?:m[iuü]ş|[iuü]yor|makta|mekte) olmali)"
+    r"|\b(?:bugün|dün|şimdi|herhalde|galiba|muhtemelen|sanirim|belki|bu sabah|bu akşam)\b"
+    r".{0,80}\bolmali\W*$"
+    r"|^\W{0,3}(?:eskiden|önceden|geçmişte|başlangiçta|ilk sürüm\w*|eski sürüm\w*"
+    r"|(?:sürüm|versiyon) \d+'?[dt][ea])\b"
+    r"|\b(?:diyordu|deniyordu|yaziyordu|söylemişti|demişti|söylüyordu|gerekiyordu|zorunluydu)\b"
 )

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from collectors.statement_plans import (
+    is_plan_heading,
+    is_plan_path,
+    is_proposal_heading,
+    is_proposal_path,
+)
 from collectors.statement_rule import Rule, Where, folded
 from collectors.values import Document
 
@@ -45,10 +51,10 @@ _RULES_PATHS = _part_of_path(
 _NUMBERED_PATHS = _part_of_path(
     r"style|conventions?|standards|guidelines?|naming|principles|rules|polic(?:y|ies)"
 )
-_PLAN_PATHS = _part_of_path(r"roadmap|todo|plans?|backlog|future")
-_ROADMAP_PATHS = _part_of_path(r"roadmap|todo|backlog|yol[-_ ]haritasi")
+_ROADMAP_PATHS = _part_of_path(
+    r"road[-_ ]?map|to[-_ ]?do|back[-_ ]?log|wish[-_ ]?list|yol[-_ ]?haritasi|yapilacaklar"
+)
 _RECORD_PATHS = _part_of_path(r"adrs?|decisions?|decision[-_ ]records?")
-_PROPOSAL_PATHS = _part_of_path(r"proposals?|rfcs?|drafts?")
 
 _GUIDANCE_HEADINGS = re.compile(
     r"\b(?:conventions?|guidelines?|style|rules|principles|requirements?|policy|policies|coding"
@@ -71,33 +77,31 @@ _DECISION_HEADINGS = re.compile(
     r"(?:the |our )?(?:decisions?|decision outcome|architectural decisions?|karar(?:lar)?"
     r"|alinan kararlar)"
 )
-_PLAN_HEADINGS = re.compile(
-    r"(?:the |our )?(?:plans?|planned\b.*|roadmap.*|to-?dos?|future\b.*|upcoming\b.*|next steps?"
-    r"|backlog|milestones?|what's next|coming soon"
-    r"|(?:implementation|migration|release) plan"
-    r"|plan(?:lar)?|planlanan\b.*|.*\byol haritasi\b.*|yapilacaklar|gelecek\b.*)"
-)
 # Where a mere list is one of plans.
 _ROADMAP_HEADINGS = re.compile(
-    r"(?:the |our |project )?(?:roadmap|to-?dos?|backlog|planned(?: features?| work| changes)?"
+    r"(?:the |our |project )?(?:road[ -]?map|to[ -]?dos?(?: lists?)?|back ?log|wish ?-?list"
+    r"|not (?:yet )?implemented(?: yet)?|planned(?: features?| work| changes)?"
     r"|upcoming(?: features?| changes)?|future (?:work|plans|features?|releases?)"
-    r"|yapilacaklar|planlanan(?:lar| özellikler)|.*\byol haritasi\b.*|gelecek planlari?)"
+    r"|yapilacaklar(?: listesi)?|planlanan(?:lar| özellikler)|.*\byol haritasi\b.*"
+    r"|gelecek planlari?)"
 )
 # The sections of a roadmap that list them: a time, a version or a phase.
 _ROADMAP_SECTIONS = re.compile(
     r"(?:phase|faz|v?\d|q[1-4]|now|next|later|soon|sprint|milestone|planned|future|upcoming|short"
     r"|mid|medium|long|kisa|orta|uzun|gelecek|yakin|sürüm(?:ler)?|versions?|releases?|mvp)\b"
 )
-_PROPOSAL_HEADINGS = re.compile(
-    r"(?:the |our )?(?:proposals?(?:: .*)?|proposed\b.*|what'?s proposed|ideas?|suggestions?"
-    r"|drafts?|öneri(?:ler)?|taslak)"
-    r"|.{2,80}: a proposal|.{2,80} draft design|(?!how |submit).{2,60} proposal"
-)
 _SKIPPED_HEADINGS = re.compile(
     r"(?:considered (?:options|alternatives)|alternatives?\b.*|options|pros and cons.*|rejected.*"
     r"|arguments?|positions?|(?:positive |negative )consequences|examples?|license|changelog"
     r"|context|context and problem statement|(?:open |unresolved )?questions?|faq"
-    r"|frequently asked questions|değerlendirilen seçenekler|alternatifler|bağlam|sorular"
+    r"|frequently asked questions|(?:deprecat(?:ed|ions?)|obsolete|removed|superseded|archived?"
+    r"|legacy|outdated|withdrawn|abandoned|cancelled|no longer\b.*|history|former\b.*|old rules?"
+    r"|previous(?:ly| rules?| decisions?)?)(?: (?:features?|rules?|options?|settings?|apis?|docs?"
+    r"|documentation|documents?|conventions?|decisions?|policies))?"
+    r"|.{2,80}[(\[:\u2013\u2014-] ?(?:deprecated|obsolete|removed|superseded|archived|legacy"
+    r"|rejected|withdrawn|kullanimdan kaldirildi|iptal)"
+    r"|kullanimdan (?:kaldirilan|kalkan)\w*|geçersiz\w*|iptal edilen\w*|eski (?:kural|karar)\w*"
+    r"|eskiler|tarihçe|değerlendirilen seçenekler|alternatifler|bağlam|sorular"
     r"|örnek(?:ler)?)"
 )
 # What is listed here is what not to do, so an imperative in it says the contrary.
@@ -170,12 +174,12 @@ class Places:
         if any(_SKIPPED_HEADINGS.fullmatch(heading) for heading in headings):
             return None
         modality = ""
-        if _PLAN_PATHS.search(self._path) or any(map(_PLAN_HEADINGS.fullmatch, headings)):
+        if is_plan_path(self._path) or any(map(is_plan_heading, headings)):
             modality = "PLAN"
         elif (
             _PROPOSED.search(self._status)
-            or (_PROPOSAL_PATHS.search(self._path) and not self._status)
-            or any(map(_PROPOSAL_HEADINGS.fullmatch, headings))
+            or (is_proposal_path(self._path) and not self._status)
+            or any(map(is_proposal_heading, headings))
         ):
             modality = "PROPOSAL"
         is_rules = self._is_rules or any(map(_RULES_HEADINGS.search, headings))

@@ -9,7 +9,7 @@ from collectors.statement_rule import Rule, Where, make_rule
 from collectors.statement_rules_choices import CHOICES
 from collectors.statement_rules_tr import TURKISH
 
-EXTRACTOR_REVISION = 2  # raised with every change of what is found
+EXTRACTOR_REVISION = 3  # raised with every change of what is found
 
 ANYWHERE, GUIDANCE, RULES_PLACE = Where.ANYWHERE, Where.GUIDANCE, Where.RULES
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectors.sentences import Sentence, sentences
+from collectors.statement_addressees import INSTRUCTION_LIKE
 from collectors.statement_doubts import (
     DONE,
-    INSTRUCTION_LIKE,
     NO_PLAN,
+    NOT_IN_FORCE,
     NOT_STANDING_ALONE,
     PLACEHOLDER,
     QUESTION,
@@ -118,6 +119,8 @@ def _rule_for(sentence: Sentence, place: Place) -> Rule | None:
         matching.append(PLANNED_ITEM)
     if not matching or len(text.split()) < MIN_WORDS or PLACEHOLDER.search(sentence.mask):
         return None
-    if NOT_STANDING_ALONE.search(text) or QUESTION.search(text) or DONE.search(sentence.text):
+    if any(doubt.search(text) for doubt in (NOT_STANDING_ALONE, QUESTION, NOT_IN_FORCE)):
+        return None
+    if DONE.search(sentence.text):
         return None
     return max(matching, key=lambda rule: rule.strength)
