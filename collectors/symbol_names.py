@@ -58,6 +58,8 @@ def plain_name(text: bytes, node_type: str) -> bytes:
     """A name without quotes, generics of what it is qualified with, and line ends."""
     if node_type == "operator_cast":
         text = text.partition(b"(")[0]
+    elif node_type == "parenthesized_operator":
+        text = text.strip(b"() \n")
     elif node_type == "keyword_selector":
         text = b"".join(_SELECTOR.findall(text))
     elif node_type == "member_expression":

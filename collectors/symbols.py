@@ -36,7 +36,7 @@ def extract(data: bytes, language: Language | None, max_bytes: int = MAX_BYTES) 
     """
     if language is None:
         return _textual(None, GapReason.NO_GRAMMAR)
-    if len(data) > max_bytes:
+    if len(data) > min(max_bytes, language.max_bytes or max_bytes):
         return _textual(language, GapReason.PARSER_LIMIT)
     found = _parse(data, language)
     symbols, code_hash = build(data, found, keeps_words=language.keeps_words)

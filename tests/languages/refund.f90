@@ -3,6 +3,8 @@ module shop
   implicit none
   type :: order
     integer :: id
+  contains
+    procedure, pass :: load
   end type order
 contains
   function refund(amount) result(ok)

@@ -26,3 +26,5 @@ class ledger = object
 end
 
 exception Failed of string
+
+let ( >>= ) x f = f x
