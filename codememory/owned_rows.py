@@ -26,7 +26,11 @@ OWNED = """
       AND (cardinality(g.parent_oids) < 2 OR NOT EXISTS (
           SELECT 1 FROM codememory_filechange e
           WHERE e.scope_id = f.scope_id AND e.logical_change_id = f.logical_change_id
-            AND e.commit_id < f.commit_id))
+            AND e.commit_id < f.commit_id)
+        -- A merge without a row against one of its parents is that parent: all is known from there.
+        AND cardinality(g.parent_oids) = (
+          SELECT count(DISTINCT e.parent_index) FROM codememory_filechange e
+          WHERE e.scope_id = f.scope_id AND e.commit_id = f.commit_id))
 """
 # What may be taken back: spacing and what is generated come and go by themselves.
 _TELLING = """ AND f.path_class = 'NORMAL'

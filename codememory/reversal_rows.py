@@ -16,11 +16,13 @@ ADDITION_SHARE = 80  # percent: what was only added and goes later is no reversa
 
 
 class RestoredSymbol(NamedTuple):
-    """A symbol of an earlier change whose state a later one brings back."""
+    """A symbol of an earlier change whose state a later one brings back, with its lines there."""
 
     name_id: int
     hunks: list[int]
     is_addition: bool
+    old_lines: range
+    new_lines: range
 
 
 @dataclass(slots=True)
@@ -94,8 +96,17 @@ def _owned_numbers(step: Step, hunks: Sequence[Hunk]) -> set[int]:
 def _undone_lines(one: Found, hunks: Sequence[Hunk]) -> int:
     if one.is_file:
         return max(1, one.earlier.lines)
-    numbers = set(one.hunks) | {n for symbol in one.symbols for n in symbol.hunks}
-    return sum(hunks[n - 1].old_lines + hunks[n - 1].new_lines for n in numbers)
+    lines = sum(hunks[n - 1].old_lines + hunks[n - 1].new_lines for n in one.hunks)
+    for symbol in one.symbols:
+        for number in set(symbol.hunks) - set(one.hunks):
+            hunk = hunks[number - 1]
+            lines += _overlap(symbol.old_lines, hunk.old_line, hunk.old_lines)
+            lines += _overlap(symbol.new_lines, hunk.new_line, hunk.new_lines)
+    return lines
+
+
+def _overlap(lines: range, first: int, count: int) -> int:
+    return max(0, min(lines.stop, first + count) - max(lines.start, first)) if count else 0
 
 
 def _rows(

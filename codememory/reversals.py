@@ -25,7 +25,8 @@ MOST_STEPS = 40  # that one change may take back at once
 # The same symbol with the two states of its body the other way round.
 _SYMBOLS = """
     SELECT l.content_change_id, l.name_id, l.hunk_numbers, l.old_body, l.new_body,
-           e.content_change_id, e.hunk_numbers, e.old_body, e.new_body
+           e.content_change_id, e.hunk_numbers, e.old_body,
+           e.old_first_line, e.old_last_line, e.new_first_line, e.new_last_line
     FROM codememory_symbolchange l
     JOIN codememory_symbolchange e ON e.scope_id = l.scope_id AND e.name_id = l.name_id
      AND e.kind IN ('ADDED', 'REMOVED', 'MODIFIED', 'SIGNATURE')
@@ -252,5 +253,12 @@ def _add_symbol(
         return
     if one is None:
         one = found[later.id, earlier.id] = Found(later, earlier)
-    one.symbols.append(RestoredSymbol(name_id, earlier_hunks, is_addition=row[7] is None))
+    old, new = _range(*row[8:10]), _range(*row[10:12])
+    symbol = RestoredSymbol(name_id, earlier_hunks, row[7] is None, old, new)
+    one.symbols.append(symbol)
     one.later_hunks.update(later_hunks)
+
+
+def _range(first: int | None, last: int | None) -> range:
+    """Lines of a side; none where there is no such side."""
+    return range(0) if first is None or last is None else range(first, last + 1)
