@@ -104,7 +104,7 @@ class Checkout:
             self.refused = error
             return self
         self.object_format = repository.object_format
-        self._shadow = Shadow(repository, scratch_folder())
+        self._shadow = Shadow(repository, scratch_folder(), self.policy.redaction_key)
         self._shadow.__enter__()
         self._reader = self._shadow.objects()
         self.head = self._shadow.head()
@@ -259,7 +259,8 @@ class Checkout:
             return CurrentFile(path, None, entry.oid, Source.HEAD)
         if self.policy.classify(path)[0] in UNREAD_CLASSES:
             return CurrentFile(path, None, entry.oid, Source.HEAD)
-        content = read_worktree_file(self.root, path, self.policy.max_blob_bytes)
+        name = entry.hidden or path
+        content = read_worktree_file(self.root, name, self.policy.max_blob_bytes)
         if content is None:
             return None  # deleted on disk, and not committed yet
         if isinstance(content, Gap):

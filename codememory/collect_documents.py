@@ -86,7 +86,7 @@ def document_batches(claim: Claim) -> Iterator[None]:
     except RefusedProjectError as error:
         raise SourceUnreadableError(error.reason, error.hint) from error
     with (
-        Shadow(repository, scratch_folder()) as shadow,
+        Shadow(repository, scratch_folder(), policy.redaction_key) as shadow,
         shadow.objects() as reader,
         ParsePool() as pool,
     ):

@@ -69,7 +69,8 @@ def history_batches(claim: Claim) -> Generator[None]:
         repository = open_root(FilePath(run.worktree.root))
     except RefusedProjectError as error:
         raise SourceUnreadableError(error.reason, error.hint) from error
-    with Shadow(repository, scratch_folder()) as shadow, shadow.objects() as reader:
+    key = policy.redaction_key
+    with Shadow(repository, scratch_folder(), key) as shadow, shadow.objects() as reader:
         if "position" not in run.cursor and not _begin(claim, run, shadow, reader):
             return
         head = str(run.head_oid)

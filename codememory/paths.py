@@ -8,6 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 
+from django.conf import settings
+
+from collectors.redact import redact_path
+
 _ESCAPED = re.compile(r"\\x([0-9a-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
@@ -22,12 +26,13 @@ def shown_path(raw: bytes | None) -> str | None:
 
 
 def raw_path(text: str) -> bytes:
-    """Return the bytes that `shown_path` was given."""
+    """Return the bytes that `shown_path` was given; a secret in a path is asked for by its mark."""
     parts = _ESCAPED.split(text)
-    return b"".join(
+    raw = b"".join(
         bytes([int(part, 16)]) if index % 2 else part.encode("utf-8", "surrogateescape")
         for index, part in enumerate(parts)
     )
+    return redact_path(raw, settings.CODEMEMORY_REDACTION_KEY)
 
 
 def path_digest(raw: bytes) -> bytes:

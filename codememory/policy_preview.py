@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 
 from codememory.errors import RefusedProjectError
@@ -204,7 +205,7 @@ class _Tree:
             return
         with (
             tempfile.TemporaryDirectory(prefix="codememory-") as scratch,
-            Shadow(repository, FilePath(scratch)) as shadow,
+            Shadow(repository, FilePath(scratch), settings.CODEMEMORY_REDACTION_KEY) as shadow,
             shadow.objects() as reader,
         ):
             head = shadow.head().oid

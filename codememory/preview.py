@@ -97,7 +97,7 @@ def preview_project(path: Path, policy: Policy, sources: Sequence[str] = ()) -> 
     # Not in our home: a preview leaves nothing behind anywhere.
     with (
         tempfile.TemporaryDirectory(prefix="codememory-") as scratch,
-        Shadow(repository, Path(scratch)) as shadow,
+        Shadow(repository, Path(scratch), policy.redaction_key) as shadow,
         shadow.objects() as reader,
     ):
         return _count(root, shadow, reader, policy, sources or ("git", "documents"))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable
 
+from django.conf import settings
+
 from codememory.bulk import insert_rows
 from codememory.models import GapRecord, Path
+from collectors.redact import find_secrets, redact
 from collectors.values import Gap
 
 DETAIL_CHARACTERS = 200
@@ -41,7 +44,7 @@ def store_gaps(
             paths[gap.path] if gap.path is not None else None,
             gap.oid,
             gap.commit_oid,
-            gap.detail[:DETAIL_CHARACTERS],
+            _detail(gap),
         )
         for gap in gaps
     ]
@@ -49,3 +52,10 @@ def store_gaps(
         "scope", "run", "source", "reason", "path", "object_oid", "commit_oid", "detail",
     ]  # fmt: skip
     return len(insert_rows(GapRecord, names, rows))
+
+
+def _detail(gap: Gap) -> str:
+    """What the gap says, which may be a pattern out of the project's own ignore file."""
+    raw = gap.detail.encode()
+    text = redact(raw, find_secrets(raw), settings.CODEMEMORY_REDACTION_KEY)[0].decode()
+    return text[:DETAIL_CHARACTERS]

@@ -29,6 +29,7 @@ from collectors.environment import SETTINGS, VARIABLES
 from collectors.objects import ObjectReader
 from collectors.paths import is_safe, read_regular, read_worktree_file
 from collectors.process import Child, checked_oid
+from collectors.redact import redact_path
 from collectors.repository import (
     Head,
     Refused,
@@ -39,7 +40,7 @@ from collectors.repository import (
     read_head,
 )
 from collectors.trees import MAX_COMMIT_BYTES, SUBMODULE, TreeWalker, tree_of
-from collectors.values import Gap, GapReason
+from collectors.values import Gap, GapReason, RawChange
 
 __all__ = [
     "Comparison",
@@ -79,7 +80,10 @@ _NO_PRELOAD = {"LD_PRELOAD": "", "LD_AUDIT": "", "LD_LIBRARY_PATH": "", "DYLD_IN
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """A path of a tree. `gap` is set where the path must not be joined to a folder."""
+    """A path of a tree. `gap` is set where the path must not be joined to a folder.
+
+    `hidden` is what the file is really called where `path` goes without the secret in its name.
+    """
 
     path: bytes
     mode: int
@@ -87,6 +91,7 @@ class TreeEntry:
     oid: str
     size: int | None
     gap: GapReason | None = None
+    hidden: bytes | None = None
 
 
 @cache
@@ -115,10 +120,15 @@ def remove_stale(scratch: Path) -> int:
 
 
 class Shadow:
-    """A throw-away git directory that shows a repository's objects and nothing else of it."""
+    """A throw-away git directory that shows a repository's objects and nothing else of it.
 
-    def __init__(self, repository: Repository, scratch: Path) -> None:
+    Secrets in paths and in the branch's name are replaced by marks, with digests keyed by
+    `redaction_key`: the same path keeps the same name.
+    """
+
+    def __init__(self, repository: Repository, scratch: Path, redaction_key: bytes = b"") -> None:
         self.repository = repository
+        self._redaction_key = redaction_key
         self._scratch = scratch
         self._boundary: list[str] = []
 
@@ -141,7 +151,11 @@ class Shadow:
         self._lock.close()
 
     def head(self) -> Head:
-        return read_head(self.repository)
+        head = read_head(self.repository)
+        if head.branch is None:
+            return head
+        branch = redact_path(head.branch.encode("utf-8", "surrogateescape"), self._redaction_key)
+        return replace(head, branch=branch.decode("utf-8", "surrogateescape"))
 
     @property
     def is_shallow(self) -> bool:
@@ -176,11 +190,30 @@ class Shadow:
         become `parent_index`. What cannot be compared is an empty comparison with a gap.
         `prepared` holds what git is not asked for, by commit and parent index.
         """
-        return compare_pairs(self._feed, pairs, set(self._boundary), prepared or {})
+        for found in compare_pairs(self._feed, pairs, set(self._boundary), prepared or {}):
+            rows = [self._without_secrets(row) for row in found.rows]
+            yield found._replace(rows=rows, gaps=self._gaps_without_secrets(found.gaps))
+
+    def _without_secrets(self, row: RawChange) -> RawChange:
+        old = row.old_path and redact_path(row.old_path, self._redaction_key)
+        new = row.new_path and redact_path(row.new_path, self._redaction_key)
+        is_same = old == row.old_path and new == row.new_path
+        return row if is_same else replace(row, old_path=old, new_path=new)
+
+    def _gaps_without_secrets(self, gaps: list[Gap]) -> list[Gap]:
+        return [
+            replace(gap, path=redact_path(gap.path, self._redaction_key)) if gap.path else gap
+            for gap in gaps
+        ]
 
     def tree(self, commit: str, gaps: list[Gap] | None = None) -> Iterator[TreeEntry]:
         """Every file, link and submodule of a commit; what is wrong or left out goes to `gaps`."""
-        gaps = [] if gaps is None else gaps
+        found_gaps: list[Gap] = []
+        yield from self._entries(commit, found_gaps)
+        if gaps is not None:
+            gaps += self._gaps_without_secrets(found_gaps)
+
+    def _entries(self, commit: str, gaps: list[Gap]) -> Iterator[TreeEntry]:
         with self.objects(8 << 20) as reader:
             content = reader.read(commit, "commit", MAX_COMMIT_BYTES)
             root = content if isinstance(content, Gap) else tree_of(content, reader.id_bytes)
@@ -192,13 +225,15 @@ class Shadow:
                 new = [(row.path, row.new) for row in found if row.new is not None]
                 sizes = reader.sizes(entry.oid for _, entry in new if entry.mode != SUBMODULE)
                 for path, entry in new:
+                    shown = redact_path(path, self._redaction_key)
                     yield TreeEntry(
-                        path=path,
+                        path=shown,
                         mode=entry.mode,
                         kind="commit" if entry.mode == SUBMODULE else "blob",
                         oid=entry.oid,
                         size=sizes.get(entry.oid),
                         gap=None if is_safe(path) else GapReason.UNSAFE_PATH,
+                        hidden=None if shown == path else path,
                     )
 
     def objects(self, cache_bytes: int = 64 << 20) -> ObjectReader:

@@ -260,26 +260,30 @@ def parse_commit(oid: str, content: bytes, policy: Policy) -> Commit:
         oid=oid,
         tree_oid=headers.get(b"tree", [b""])[0].decode("ascii", "replace"),
         parents=tuple(p.decode("ascii") for p in headers.get(b"parent", ()) if is_oid(p, oid)),
-        author=_parse_signature(headers.get(b"author", [b""])[0]),
-        committer=_parse_signature(headers.get(b"committer", [b""])[0]),
+        author=_parse_signature(headers.get(b"author", [b""])[0], policy),
+        committer=_parse_signature(headers.get(b"committer", [b""])[0], policy),
         message=text[: policy.max_message_bytes],
         message_truncated=len(text) > policy.max_message_bytes,
     )
 
 
-def _parse_signature(line: bytes) -> Signature:
+def _parse_signature(line: bytes, policy: Policy) -> Signature:
     """What stands there; a broken line keeps its text as the name, at time 0."""
     found = _SIGNATURE.fullmatch(line)
     if not found:
-        return Signature(line[:MAX_NAME_BYTES], b"", 0, 0)
+        return Signature(_name(line, policy), b"", 0, 0)
     zone = int(found[4])
     minutes = abs(zone) // 100 * 60 + abs(zone) % 100
     return Signature(
-        name=found[1][:MAX_NAME_BYTES],
-        email=found[2][:MAX_NAME_BYTES],
+        name=_name(found[1], policy),
+        email=_name(found[2], policy),
         time=max(-_LATEST, min(int(found[3][:20]), _LATEST)),
         offset=minutes if zone >= 0 else -minutes,
     )
+
+
+def _name(text: bytes, policy: Policy) -> bytes:
+    return redact(text, find_secrets(text), policy.redaction_key)[0][:MAX_NAME_BYTES]
 
 
 def _read_changes(
