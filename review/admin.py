@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import BinaryField, IntegerField, JSONField, Min, Model, Sum
@@ -30,7 +31,7 @@ from review.admin_filters import (
     ReachableFilter,
     WorktreeFilter,
 )
-from review.admin_rows import Measure, Rows, metric
+from review.admin_rows import Measure, Rows, metric, readable_columns
 from review.admin_site import coverage_site
 from review.templatetags.review_extras import visible
 
@@ -96,8 +97,10 @@ class RunRows(OwnedRows):
 
 
 class GapRows(OwnedRows):
-    list_display = ("reason", project_of, "source", "where", "commit", "detail", "created_at")
-    list_filter = ("source", "reason")
+    list_display = (
+        "reason", project_of, "source", "where", "unread", "commit", "detail", "created_at",
+    )  # fmt: skip
+    list_filter = ("source", ("reason", admin.AllValuesFieldListFilter))
     list_select_related = ("scope__project", "path")
     more_filters = (GapWorktreeFilter,)
     measures = {"oldest": OLDEST}
@@ -105,6 +108,10 @@ class GapRows(OwnedRows):
     @admin.display(description="path", empty_value="none")
     def where(self, gap: models.GapRecord) -> SafeString | str:
         return _path(gap.path)
+
+    @admin.display(description="object")
+    def unread(self, gap: models.GapRecord) -> str:
+        return (gap.object_oid or "none")[:12]
 
     @admin.display(description="commit")
     def commit(self, gap: models.GapRecord) -> str:
@@ -309,10 +316,25 @@ class AccountAdmin(AnyUserAdmin):
     list_display = ("username", "is_active", "is_staff", "is_superuser", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser")
     actions = None
+    add_form = UserCreationForm
+    add_fieldsets = ((None, {"fields": ("username", "password1", "password2")}),)
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Access", {"fields": ("is_active", "is_staff", "is_superuser")}),
     )
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return readable_columns(User, self.list_display)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return signed_in(request).is_superuser
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return signed_in(request).is_superuser
+
+    # Whoever edits accounts can make administrators: administrators alone do, whatever is granted.
+    has_add_permission = has_module_permission
+    has_change_permission = has_view_permission
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

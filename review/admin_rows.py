@@ -8,6 +8,7 @@ filters, and the measure that the number's address asks for.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,8 +19,10 @@ from django.db import connection
 from django.db.models import (
     Aggregate,
     BinaryField,
+    BooleanField,
+    DateTimeField,
     DecimalField,
-    Field,
+    JSONField,
     Model,
     QuerySet,
     Sum,
@@ -27,11 +30,13 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from review.admin_filters import MeasureFilter, ProjectFilter, has_scope
-from review.templatetags.review_extras import visible
+from review.templatetags.review_extras import moment, visible
 
+TRANSLATED = (BinaryField, BooleanField, DateTimeField, JSONField)
 SECRET = frozenset({"digest"})  # of tokens and links: not shown, though only digests
 DIGESTS = ("sha256", "digest", "digests", "identity")
 MAX_SHOWN = 20_000  # bytes of a binary column on a row's page
@@ -118,10 +123,13 @@ class Rows(AnyModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return [
-            _readable(field) if isinstance(field, BinaryField) else field.name
+            readable(field) if isinstance(field, TRANSLATED) else field.name
             for field in self.model._meta.concrete_fields
             if field.name not in SECRET or not _is_secret(self.model)
         ]
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return readable_columns(self.model, self.list_display)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.get_fields(request, obj)
@@ -139,18 +147,51 @@ def _chosen(rows: Any, request: HttpRequest) -> list[tuple[str, str]]:
     return [(name.replace("__", " "), value) for name, value in asked]
 
 
-def _readable(field: Field[Any, Any]) -> Callable[[Any], SafeString | str]:
-    """Return a column of bytes as text: digests in hex, anything else with its controls shown."""
+def readable_columns(model: type[Model], names: Sequence[Any]) -> list[Any]:
+    """Put columns that a person can read in the place of those that Django would show its way."""
+    fields = {field.name: field for field in model._meta.concrete_fields}
+    return [
+        readable(fields[name])
+        if isinstance(name, str) and isinstance(fields.get(name), TRANSLATED)
+        else name
+        for name in names
+    ]
+
+
+def readable(field: Any) -> Callable[[Any], SafeString | str]:
+    """Return a column as text: bytes, times, yes or no, and JSON as a person reads them."""
 
     def shown(row: Any) -> SafeString | str:
         value = getattr(row, field.name)
         if value is None:
             return "none"
-        raw = bytes(value)
-        if field.name.endswith(DIGESTS):
-            return raw[:MAX_SHOWN].hex() or "none"
-        return visible(raw[:MAX_SHOWN].decode("utf-8", "backslashreplace"))
+        if isinstance(field, DateTimeField):
+            return format_html('<time datetime="{}">{}</time>', value.isoformat(), moment(value))
+        if isinstance(field, BooleanField):
+            return "yes" if value else "no"
+        if isinstance(field, JSONField):
+            return visible("\n".join(_lines(value))) or "none"
+        return _text(field, bytes(value)[:MAX_SHOWN])
 
     shown.__name__ = field.name
+    shown.admin_order_field = field.name  # type: ignore[attr-defined]
     shown.short_description = field.verbose_name  # type: ignore[attr-defined]
     return shown
+
+
+def _text(field: Any, raw: bytes) -> SafeString | str:
+    """Digests in hex, anything else with its controls shown."""
+    if field.name.endswith(DIGESTS):
+        return raw.hex() or "none"
+    return visible(raw.decode("utf-8", "backslashreplace")) or "none"
+
+
+def _lines(value: Any) -> list[str]:
+    """One line a name of an object, in the order of names."""
+    if isinstance(value, dict):
+        return [f"{name}: {_line(value[name])}" for name in sorted(value)]
+    return [_line(value)] if value else []
+
+
+def _line(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

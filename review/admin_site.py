@@ -29,6 +29,9 @@ class CoverageSite(AdminSite):
     enable_nav_sidebar = False
     empty_value_display = "none"
 
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        return {**super().each_context(request), "place": "coverage"}
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Show the coverage of every project."""
         from review.coverage import views  # noqa: PLC0415 -- it links to this site's pages

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Model
@@ -84,6 +86,11 @@ class Where:
     ) -> Figure:
         """Return what a measure gives over rows, with the link to a page that prints it."""
         return Figure(value, self.rows(model, slug, **asked, measure=measure), unit)
+
+
+def rows_name(options: Any) -> str:
+    """Say what a table's rows are called, from the model's options: Django only adds an s."""
+    return re.sub(r"(?<=[^aeou])ys$", "ies", str(options.verbose_name_plural))
 
 
 def _written(value: object) -> str:

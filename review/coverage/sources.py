@@ -362,14 +362,14 @@ def _gap_rows(where: Where, facts: _Facts) -> list[GapRow]:
             reason,
             MEANINGS.get(reason, ""),
             "gaps",
-            where.count(number, GapRecord, source__exact=source, reason__exact=reason),
+            where.count(number, GapRecord, source__exact=source, reason=reason),
             where.measured(
                 facts.gap_first[source, reason],
                 "moment",
                 "oldest",
                 GapRecord,
                 source__exact=source,
-                reason__exact=reason,
+                reason=reason,
             ),
         )
         for (source, reason), number in facts.gap_totals.items()

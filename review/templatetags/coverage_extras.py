@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
@@ -15,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from review.coverage import charts
 from review.coverage.claims import Backlog, KnowledgeRow
-from review.coverage.figures import Figure, exact
+from review.coverage.figures import Figure, exact, rows_name
 from review.coverage.sources import Cell
 from review.coverage.work import CostRow
 from review.templatetags.review_extras import age
@@ -82,9 +81,9 @@ def figure(number: Figure, words: str = "", css: str = "") -> SafeString:
 
 
 @register.filter
-def plural(model: Any) -> str:
+def plural(options: Any) -> str:
     """Say what a table's rows are called, from the model's options."""
-    return re.sub(r"(?<=[^aeou])ys$", "ies", str(model.verbose_name_plural))
+    return rows_name(options)
 
 
 @register.filter
