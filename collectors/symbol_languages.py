@@ -54,7 +54,6 @@ class Language:
     wrappers: tuple[str, ...]
     repairs: tuple[bytes, ...]
     keeps_words: bool
-    max_bytes: int | None
     rules: tuple[DefinitionRule, ...]
 
 
@@ -114,7 +113,6 @@ def _read() -> tuple[Language, ...]:
             extensions=tuple(entry.get("extensions", ())),
             files=tuple(entry.get("files", ())),
             repairs=tuple(pattern.encode() for pattern in entry.get("repairs", ())),
-            max_bytes=entry.get("max_bytes"),
             keeps_words=entry.get("spaces") == "words",
             rules=(*map(_rule, entry.get("definitions", ())), *(base.rules if base else ())),
             **lists,

@@ -135,6 +135,10 @@ def _normalise(
                 if stop == region_end:
                     region_start, region_end, is_comment = next(regions)
             at = stop
+            if keeps_words and piece[:1] == b" " and out and out[-1][-1:] == b" ":
+                piece = piece[1:]  # white space on both sides of a comment is one space
+            if not piece:
+                continue
             out.append(piece)
             length += len(piece)
         order = mark >> _ORDER & 15

@@ -109,9 +109,10 @@ def _end_before_comments(data: bytes, found: Parsed) -> None:
     for number, one in enumerate(found.definitions):
         end = one.end
         while (start := comments.get(end)) is not None and start > one.body:
-            end = start - 1
-            while data[end - 1 : end].isspace():
-                end -= 1
+            before = len(data[one.start : start].rstrip()) + one.start
+            if b"\n" not in data[before:start]:
+                break  # beside the last statement
+            end = before
         if end != one.end:
             lines = data.count(b"\n", end, one.end)
             found.definitions[number] = one._replace(end=end, last_line=one.last_line - lines)

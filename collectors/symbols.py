@@ -9,6 +9,7 @@ from functools import cache
 from importlib.metadata import version
 
 from collectors.prisma import parse_prisma
+from collectors.sql import parse_sql
 from collectors.symbol_languages import Language, language_named, language_of
 from collectors.symbol_text import build, comment_hash
 from collectors.symbol_tree import Parsed, parse_tree
@@ -17,6 +18,7 @@ from collectors.values import GapReason
 
 EXTRACTOR_REVISION = 1  # grows with every change of what is extracted or hashed
 MAX_BYTES = 2 * 1024 * 1024
+_OWN_PARSERS = {"prisma": parse_prisma, "sql": parse_sql}
 
 __all__ = [
     "EXTRACTOR_REVISION",
@@ -36,7 +38,7 @@ def extract(data: bytes, language: Language | None, max_bytes: int = MAX_BYTES) 
     """
     if language is None:
         return _textual(None, GapReason.NO_GRAMMAR)
-    if len(data) > min(max_bytes, language.max_bytes or max_bytes):
+    if len(data) > max_bytes:
         return _textual(language, GapReason.PARSER_LIMIT)
     found = _parse(data, language)
     symbols, code_hash = build(data, found, keeps_words=language.keeps_words)
@@ -106,7 +108,8 @@ def _has_line_of_its_own(first: int, last: int, inner: list[Symbol]) -> bool:
 
 
 def _parse(data: bytes, language: Language) -> Parsed:
-    return parse_prisma(data) if language.parser == "prisma" else parse_tree(data, language)
+    own = _OWN_PARSERS.get(language.parser)
+    return parse_tree(data, language) if own is None else own(data)
 
 
 def _textual(language: Language | None, reason: GapReason) -> SymbolTable:

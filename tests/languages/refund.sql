@@ -24,3 +24,17 @@ CREATE INDEX by_name ON orders (name);
 CREATE PROCEDURE ring() LANGUAGE sql AS $$ SELECT 1 $$;
 
 CREATE TRIGGER touched BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION touch();
+
+CREATE TRIGGER counted AFTER INSERT ON refunds FOR EACH ROW
+BEGIN
+    UPDATE totals SET n = CASE WHEN n IS NULL THEN 1 ELSE n + 1 END;
+    IF n > 5 THEN
+        DELETE FROM old;
+    END IF;
+END;
+
+INSERT INTO orders VALUES (1, 'CREATE TABLE ghost (id int);');
+
+CREATE TABLE "Quoted Name"."T" (id int)
+GO
+CREATE TABLE [dbo].[last] (id int)
