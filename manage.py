@@ -36,7 +36,8 @@ Start here
   demo [QUESTION] [--json]                             the whole way in a minute, on a toy project
 
 Projects and collecting
-  projects [list|add P|remove P]
+  projects [list|add P|add-worktree P|move OLD NEW|remove P]
+  policy [show|set KEY VALUE...|preview KEY VALUE...]  what may be read, each change previewed
   collect [--project P] [--source documents|git]... [--yes] [--preview] [--wait] [--json]
   status [--project P] [--json]
   runs [list|show ID|cancel ID|retry ID] [--json]
