@@ -15,6 +15,7 @@ from django.urls import reverse
 from codememory.models import Project
 
 Value = int | Decimal | datetime
+PAGE_PROJECTS = 25  # in the tables of a page; totals are of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,27 @@ def exact(value: Value) -> str:
 class Where:
     """The projects that a dashboard speaks of, and where their rows are opened.
 
-    `slug` is set where it speaks of one project alone; `is_staff_page` tells /admin/ from the
-    project's own page, whose rows are that project's by themselves.
+    `slug` is set where it speaks of one project alone; `page` counts from 1. `is_staff_page` tells
+    /admin/ from the project's own page, whose rows are that project's by themselves.
     """
 
     projects: tuple[Project, ...]
     slug: str | None
     is_staff_page: bool
+    page: int = 1
+
+    @property
+    def shown(self) -> frozenset[int]:
+        """The scopes of the projects that this page's tables list."""
+        return frozenset(project.scope_id for project in self.projects[self.first : self.last])
+
+    @property
+    def first(self) -> int:
+        return (self.page - 1) * PAGE_PROJECTS
+
+    @property
+    def last(self) -> int:
+        return min(self.first + PAGE_PROJECTS, len(self.projects))
 
     @property
     def scopes(self) -> list[int]:

@@ -146,6 +146,8 @@ def sources_of(where: Where) -> Sources:
     left = _left(where)
     rows, seen = [], set()
     for worktree in sorted(worktrees, key=lambda each: (projects[each.scope_id].slug, each.pk)):
+        if worktree.scope_id not in where.shown:
+            continue
         is_first = worktree.scope_id not in seen
         seen.add(worktree.scope_id)
         row = _row(where, projects[worktree.scope_id], worktree, is_first, facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ from codememory.people import actor_of
 from review.access import Visit, project_page, require_lead, signed_in
 from review.admin_site import coverage_site
 from review.coverage.claims import STANDINGS, backlog_of, decisions_of, knowledge_of
-from review.coverage.figures import Where
+from review.coverage.figures import PAGE_PROJECTS, Where
 from review.coverage.run_actions import RunActionError, cancel_run, retry_run
 from review.coverage.sources import sources_of
 from review.coverage.storage import disk_limit, shares_of, storage_of
@@ -125,7 +126,12 @@ def _where(request: HttpRequest) -> Where:
         if chosen is None:
             raise Http404
         return Where((chosen,), chosen.slug, is_staff_page=True)
-    return Where(tuple(projects), None, is_staff_page=True)
+    found = tuple(projects)
+    asked = request.GET.get("page", "1")
+    page = int(asked) if re.fullmatch(r"[1-9][0-9]{0,5}", asked) else 0
+    if not 0 < page <= max(1, -(-len(found) // PAGE_PROJECTS)):
+        raise Http404
+    return Where(found, None, is_staff_page=True, page=page)
 
 
 def _context(where: Where) -> dict[str, Any]:

@@ -138,6 +138,7 @@ def work_of(where: Where) -> Work:
         for (scope, source), found in sorted(
             counts.items(), key=lambda pair: (slugs[pair[0][0]], pair[0][1])
         )
+        if scope in where.shown
     ]  # fmt: skip
     oldest = min(since.values(), default=None)
     return Work(
@@ -186,6 +187,7 @@ def _costs(where: Where, slugs: dict[int, str]) -> list[CostRow]:
     return [
         _cost(where, slugs[scope], source, recorded[scope, source], keys)
         for scope, source in sorted(recorded, key=lambda pair: (slugs[pair[0]], pair[1]))
+        if scope in where.shown
     ]
 
 

@@ -167,3 +167,16 @@ def test_the_backlog_of_the_past_is_what_was_open_then(world: Project, root: Use
         cursor.execute("SET session_replication_role = DEFAULT")
     points = backlog_of(Where((world,), "shop", is_staff_page=True)).points
     assert [point.number for point in points] == [0] * 8 + [3, 3, 3, 1, 1, 1]
+
+
+def test_more_projects_than_a_page_holds_are_turned_over(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("review.coverage.figures.PAGE_PROJECTS", 2)
+    monkeypatch.setattr("review.coverage.views.PAGE_PROJECTS", 2)
+    for slug in ("ants", "bees", "cats"):
+        make_candidate(make_project(slug))
+    first, second = (staff.get(f"/admin/?page={page}").content.decode() for page in (1, 2))
+    assert ("cats</a>" in first, "cats</a>" in second) == (False, True)
+    assert '>3<span class="vh"> open candidates' in first
+    assert [staff.get(f"/admin/?page={page}").status_code for page in (3, 0, "x")] == [404] * 3
