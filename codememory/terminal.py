@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
 from codememory.errors import CodeMemoryError
 from codememory.models import Project
@@ -59,6 +59,12 @@ class TerminalCommand(BaseCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         return answer
+
+    def create_parser(self, *names: str, **options: Any) -> CommandParser:
+        """Let options stand anywhere among several positional words."""
+        parser = super().create_parser(*names, **options)
+        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+        return parser
 
     def say(self, line: str) -> None:
         """Tell the person something that is no part of the answer."""
