@@ -45,11 +45,12 @@ from codememory.stored_gaps import store_gaps
 from collectors.document_reader import DocumentReader
 from collectors.documents import is_document, is_other_text
 from collectors.git import ObjectReader, Shadow, TreeEntry
-from collectors.ignoring import Eligibility, read_ignores
+from collectors.ignoring import IGNORE_FILE, Eligibility, read_ignores
 from collectors.parse_pool import ParsePool
 from collectors.policy import Policy
 from collectors.sections import SECTIONS_REVISION
 from collectors.statements import EXTRACTOR_REVISION
+from collectors.trees import SUBMODULE
 from collectors.values import Gap, GapReason
 
 BATCH_DOCUMENTS = 25
@@ -115,14 +116,20 @@ def _open_source(
     documents: DocumentReader,
     policy: Policy,
 ) -> _Source:
-    tree = list(shadow.tree(str(run.head_oid)))
+    tree_gaps: list[Gap] = []
+    tree = [e for e in shadow.tree(str(run.head_oid), tree_gaps) if _is_of_interest(e.path)]
     ignores = read_ignores(tree, reader)
     eligibility = Eligibility(policy, ignores)
     eligible, gaps = sort_tree(tree, eligibility)
+    gaps += tree_gaps
     if ignores.gap is not None:
         gaps.append(ignores.gap)
     algorithm = shadow.repository.object_format
     return _Source(reader, documents, algorithm, policy, eligibility, eligible, gaps)
+
+
+def _is_of_interest(path: bytes) -> bool:
+    return path == IGNORE_FILE or is_document(path) or is_other_text(path)
 
 
 def _begin(claim: Claim, run: Run, shadow: Shadow) -> bool:
@@ -195,6 +202,10 @@ def sort_tree(
             continue
         if (why := eligibility.left_out(entry.path)) is not None:
             gaps.append(Gap(why[0], entry.path, entry.oid, detail=why[1]))
+        elif entry.gap is not None:
+            gaps.append(Gap(entry.gap, entry.path, entry.oid))
+        elif entry.mode == SUBMODULE:
+            gaps.append(Gap(GapReason.SUBMODULE_NOT_READ, entry.path, entry.oid))
         elif entry.mode == LINK_MODE:
             gaps.append(Gap(GapReason.SYMLINK_NOT_FOLLOWED, entry.path, entry.oid))
         elif not is_document(entry.path):
@@ -238,7 +249,7 @@ def _earlier_keys(run: Run, shadow: Shadow, source: _Source) -> set[int]:
     head = run.cursor["earlier_head"]
     if head is None or source.reader.sizes([head])[head] is None:
         return set()
-    tree = list(shadow.tree(head))
+    tree = [entry for entry in shadow.tree(head) if _is_of_interest(entry.path)]
     oids = {entry.path: entry.oid for entry in source.eligible}
     eligible, _ = sort_tree(tree, Eligibility(source.policy, read_ignores(tree, source.reader)))
     gone = [entry for entry in eligible if oids.get(entry.path) != entry.oid]

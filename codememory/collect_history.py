@@ -34,14 +34,16 @@ from codememory.models import (
     Path,
     RefSnapshot,
     Run,
+    RunState,
     SearchTerm,
 )
 from codememory.policies import read_policy, reading_generations
 from codememory.projects import open_root
 from codememory.runs import Claim
 from codememory.stored_gaps import store_gaps
-from collectors.git import ObjectReader, Repository, Shadow
+from collectors.git import ObjectReader, Repository, Shadow, ignored_overlays
 from collectors.history import HistoryPage, Known, Pair, begin_page
+from collectors.ignoring import ignores_of, with_ignores
 from collectors.policy import Policy
 from collectors.values import Gap, GapReason
 
@@ -73,15 +75,17 @@ def history_batches(claim: Claim) -> Generator[None]:
     with Shadow(repository, scratch_folder(), key) as shadow, shadow.objects() as reader:
         if "position" not in run.cursor and not _begin(claim, run, shadow, reader):
             return
-        head = str(run.head_oid)
-        if reader.sizes([head])[head] is None:
-            raise SourceUnreadableError(
-                "HEAD_GONE", f"commit {run.head_oid} is no longer there; collect again"
-            )
+        _require_head(str(run.head_oid), reader)
+        policy = with_ignores(policy, ignores_of(str(run.head_oid), reader))
         yield
         yield from _pages(claim, run, repository, shadow, reader, policy)
         yield from facts_batches(claim, run, reader, policy)
         _finish(claim, run, shadow)
+
+
+def _require_head(head: str, reader: ObjectReader) -> None:
+    if reader.sizes([head])[head] is None:
+        raise SourceUnreadableError("HEAD_GONE", f"commit {head} is not there; collect again")
 
 
 def _begin(claim: Claim, run: Run, shadow: Shadow, reader: ObjectReader) -> bool:
@@ -108,17 +112,30 @@ def _begin(claim: Claim, run: Run, shadow: Shadow, reader: ObjectReader) -> bool
                 replace_head_gaps(run, [Gap(GapReason.UNBORN_HEAD)])
             runs.finish_run(row)
         return False
-    exclude = [] if boundary or is_healed else _known_heads(snapshots, reader)
+    _require_head(head.oid, reader)
+    ignores = ignores_of(head.oid, reader).oid
+    is_whole = bool(boundary) or is_healed or ignores != _last_ignores(run)
+    exclude = [] if is_whole else _known_heads(snapshots, reader)
     total = shadow.count(head.oid, exclude)
     with runs.fenced(claim) as row:
         row.head_oid, row.branch_label, row.phase = head.oid, head.branch, "history"
-        row.cursor = {"position": 0, "oid": None, "exclude": exclude}
+        row.cursor = {"position": 0, "oid": None, "exclude": exclude, "ignores": ignores}
         row.total, row.done = total, 0
+        overlays = ignored_overlays(shadow.repository)
+        row.metrics |= {f"ignored_{name}": count for name, count in overlays.items()}
         replace_head_gaps(
             run, [Gap(GapReason.SHALLOW_BOUNDARY, commit_oid=oid) for oid in boundary]
         )
     run.head_oid, run.cursor = row.head_oid, row.cursor
     return True
+
+
+def _last_ignores(run: Run) -> str:
+    """The object id of the ignore file under which the project's history was read last."""
+    last = Run.objects.filter(
+        scope_id=run.scope_id, source=run.source, state=RunState.DONE, cursor__has_key="ignores"
+    ).order_by("-pk")
+    return str(last[0].cursor["ignores"]) if last else ""
 
 
 def boundary_digest(boundary: Iterable[str]) -> bytes:
@@ -217,7 +234,7 @@ def _restart(claim: Claim, listed: int) -> None:
     """List the whole of the captured HEAD from its start: what is stored already stays."""
     # No progress: a history that never comes out right ends after a few tries.
     with runs.fenced(claim, is_progress=False) as row:
-        row.cursor = {"position": 0, "oid": None, "exclude": []}
+        row.cursor = {**row.cursor, "position": 0, "oid": None, "exclude": []}
         row.total, row.done = listed, 0
 
 

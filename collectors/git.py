@@ -26,6 +26,8 @@ from git import Git
 
 from collectors.comparisons import Comparison, compare_pairs
 from collectors.environment import SETTINGS, VARIABLES
+from collectors.errors import GitFailedError
+from collectors.lost import Cut, find_cut
 from collectors.objects import ObjectReader
 from collectors.paths import is_safe, read_regular, read_worktree_file
 from collectors.process import Child, checked_oid
@@ -36,6 +38,7 @@ from collectors.repository import (
     Repository,
     as_oid,
     find_root,
+    ignored_overlays,
     open_repository,
     read_head,
 )
@@ -52,6 +55,7 @@ __all__ = [
     "TreeEntry",
     "find_root",
     "git_version",
+    "ignored_overlays",
     "open_repository",
     "read_worktree_file",
     "remove_stale",
@@ -131,6 +135,7 @@ class Shadow:
         self._redaction_key = redaction_key
         self._scratch = scratch
         self._boundary: list[str] = []
+        self._cut = Cut()
 
     def __enter__(self) -> Self:
         self._scratch.mkdir(parents=True, exist_ok=True)
@@ -166,15 +171,46 @@ class Shadow:
         return list(self._boundary)
 
     def count(self, head: str, exclude: Iterable[str] = ()) -> int:
+        exclude = list(exclude)
+        try:
+            return self._count(head, exclude)
+        except GitFailedError as error:
+            if error.retryable or not self._cut_off([head, *exclude]):
+                raise
+            return self._count(head, exclude)
+
+    def rev_list(self, head: str, exclude: Iterable[str] = ()) -> Iterator[str]:
+        """Commits reachable from `head` but not from `exclude`, parents before children.
+
+        A history with lost commits is listed without them and what only they reach.
+        """
+        exclude = list(exclude)
+        try:
+            yield from self._list(head, exclude)  # reversed: all or nothing
+        except GitFailedError as error:
+            if error.retryable or not self._cut_off([head, *exclude]):
+                raise
+            yield from self._list(head, exclude)
+
+    def _count(self, head: str, exclude: list[str]) -> int:
         with self._walk(["--count"], head, exclude) as child:
             (line,) = child.tokens(b"\n")  # all of them: only then is git known to have ended well
             return int(line)
 
-    def rev_list(self, head: str, exclude: Iterable[str] = ()) -> Iterator[str]:
-        """Commits reachable from `head` but not from `exclude`, parents before children."""
+    def _list(self, head: str, exclude: list[str]) -> Iterator[str]:
         with self._walk(["--topo-order", "--reverse"], head, exclude) as child:
             for line in child.tokens(b"\n"):
                 yield line.decode("ascii")
+
+    def _cut_off(self, heads: list[str]) -> bool:
+        """Let git take commits whose parents are lost for roots; False: that helps nothing."""
+        with self.objects() as reader:
+            cut = find_cut(heads, reader)
+        if cut == self._cut:
+            return False
+        self._cut = cut
+        self._write_shallow()
+        return True
 
     def reachable(self, head: str) -> Iterator[str]:
         return self.rev_list(head)
@@ -246,7 +282,7 @@ class Shadow:
         return self._start(arguments, feed=True)
 
     def _walk(self, options: list[str], head: str, exclude: Iterable[str]) -> Child:
-        lines = [checked_oid(head)]
+        lines = [checked_oid(head), *sorted(self._cut.tips)]
         excluded = [checked_oid(oid) for oid in exclude]
         if excluded:
             # A rewritten history may have lost them, and git dies of an id it cannot find.
@@ -273,12 +309,16 @@ class Shadow:
         if version:
             config += "[extensions]\nobjectformat = sha256\n"
         (self._folder / "config").write_text(config)
-        if self._boundary:
-            (self._folder / "shallow").write_text("\n".join(self._boundary) + "\n")
+        self._write_shallow()
         for folder in (self.repository.common_dir / "objects").iterdir():
             is_wanted = folder.name == "pack" or re.fullmatch(r"[0-9a-f]{2}", folder.name)
             if is_wanted and folder.is_dir() and not folder.is_symlink():
                 (objects / folder.name).symlink_to(folder)
+
+    def _write_shallow(self) -> None:
+        """Commits whose parents git must not look for."""
+        if cut := sorted({*self._boundary, *self._cut.children}):
+            (self._folder / "shallow").write_text("\n".join(cut) + "\n")
 
 
 @cache

@@ -304,6 +304,7 @@ def _read_changes(
 def _distinct_pairs(page: HistoryPage, policy: Policy) -> dict[Pair, ContentClass | None]:
     """Each pair that may be read, with its class where the modes already say it."""
     pairs: dict[Pair, ContentClass | None] = {}
+    submodules: set[bytes] = set()
     for change in page.changes:
         if not all(path is None or is_safe(path) for path in (change.old_path, change.new_path)):
             page.gaps.append(
@@ -317,7 +318,11 @@ def _distinct_pairs(page: HistoryPage, policy: Policy) -> dict[Pair, ContentClas
         if path_class in _UNREAD_CLASSES:
             page.metrics[f"skipped_{path_class}"] += 1
             continue
+        if SUBMODULE in {change.old_mode, change.new_mode}:
+            # Its commits are another repository's: one gap for the place, not one for each of them.
+            submodules.add(change.new_path or change.old_path or b"")
         pairs.setdefault((change.old_oid, change.new_oid), _class_by_mode(change))
+    page.gaps += [Gap(GapReason.SUBMODULE_NOT_READ, path) for path in sorted(submodules)]
     return pairs
 
 

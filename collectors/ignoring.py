@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pathspec import GitIgnoreSpec
 
 from collectors.git import TreeEntry
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
+from collectors.trees import MAX_COMMIT_BYTES, TreeWalker, tree_of
 from collectors.values import Gap, GapReason, PathClass
 
 IGNORE_FILE = b".codememoryignore"
@@ -57,6 +58,26 @@ class Eligibility:
             path_class, pattern = self._tree.classify(path)
         reason = UNREAD_DOCUMENTS.get(path_class)
         return (reason, pattern) if reason is not None else None
+
+
+def with_ignores(policy: Policy, ignores: Ignores) -> Policy:
+    """A policy for the history: what the ignore file leaves out is EXCLUDED there as well.
+
+    The owner's own globs come last and decide.
+    """
+    return replace(policy, exclude=(*ignores.globs, *policy.exclude)) if ignores.globs else policy
+
+
+def ignores_of(commit: str, reader: ObjectReader) -> Ignores:
+    """The ignore file at the root of a commit's tree."""
+    content = reader.read(commit, "commit", MAX_COMMIT_BYTES)
+    root = content if isinstance(content, Gap) else tree_of(content, reader.id_bytes)
+    if isinstance(root, Gap):
+        return Ignores()
+    entry = TreeWalker(reader).child(root, IGNORE_FILE)
+    if entry is None:
+        return Ignores()
+    return read_ignores([TreeEntry(IGNORE_FILE, entry.mode, "blob", entry.oid, None)], reader)
 
 
 def read_ignores(entries: Iterable[TreeEntry], reader: ObjectReader) -> Ignores:

@@ -59,12 +59,37 @@ class _RefusedError(Exception):
 
 
 def find_root(path: Path) -> Path | None:
-    """The nearest folder at or above `path` that looks like a repository."""
+    """The nearest folder at or above `path` that has a `.git`; where none has, a bare repository.
+
+    What looks like a bare one inside a checkout is part of its files: anyone could commit it.
+    """
     path = path.resolve()
-    for folder in (path, *path.parents):
-        if os.path.lexists(folder / ".git") or _looks_bare(folder):
-            return folder
-    return None
+    folders = (path, *path.parents)
+    found = next((folder for folder in folders if os.path.lexists(folder / ".git")), None)
+    return found or next((folder for folder in folders if _looks_bare(folder)), None)
+
+
+def ignored_overlays(repository: Repository) -> dict[str, int]:
+    """What the repository holds that would show another history and is not heeded, counted."""
+    found = {
+        "replace_refs": _count_replace_refs(repository.common_dir),
+        "grafts": _count_lines(_read(repository.common_dir, b"info/grafts", _PACKED_REFS_LIMIT)),
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def _count_replace_refs(common_dir: Path) -> int:
+    packed = _read(common_dir, b"packed-refs", _PACKED_REFS_LIMIT) or b""
+    names = set(re.findall(rb"^[0-9a-f]{40,64} (refs/replace/\S+)", packed, re.MULTILINE))
+    folder = common_dir / "refs" / "replace"
+    if folder.is_dir() and not folder.is_symlink():
+        with os.scandir(folder) as entries:
+            names |= {b"refs/replace/" + os.fsencode(entry.name) for entry in entries}
+    return len(names)
+
+
+def _count_lines(content: bytes | None) -> int:
+    return sum(bool(line.strip()) for line in (content or b"").splitlines())
 
 
 def open_repository(path: Path) -> Repository | Refused:

@@ -91,6 +91,12 @@ class TreeWalker:
         steps = self._open(_Step(b"", old, new), [])
         return [(step.old, step.new) for step in steps if step.row is None]
 
+    def child(self, tree: str, name: bytes) -> Entry | None:
+        """The file, link or submodule of this name directly in a tree."""
+        entries = self._parse(tree)
+        found = {} if isinstance(entries, Gap) else _by_name(entries)
+        return found.get((name, False))
+
     def compare(self, old: str | None, new: str | None) -> TreeDifference:
         """What differs between two trees. None: the empty tree."""
         found = TreeDifference()
