@@ -94,7 +94,7 @@ def stop_cluster(trial: Trial) -> None:
     world.ensure_up()
     main, hung = world.cluster.main, world.restarts()["queue_hung"]
     assert main is not None
-    os.killpg(main, signal.SIGSTOP)
+    os.killpg(os.getpgid(main), signal.SIGSTOP)
     trial.begin()
     trial.struck()
     began = time.monotonic()

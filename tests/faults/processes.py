@@ -64,12 +64,10 @@ class Cluster:
 
     @property
     def main(self) -> int | None:
-        """The cluster's main process: the supervisor's own child."""
-        found = [
-            process.pid
-            for process in processes(self._home)
-            if process.parent == self._supervisor and "qcluster" in process.words
-        ]
+        """The cluster's main process: its parent is a guard, the supervisor's own child."""
+        alive = [p for p in processes(self._home) if "qcluster" in p.words]
+        guards = {p.pid for p in alive if p.parent == self._supervisor}
+        found = [p.pid for p in alive if p.parent in guards]
         return found[0] if found else None
 
     @property
