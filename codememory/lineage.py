@@ -83,24 +83,25 @@ class SymbolLife:
     changes: dict[int, list[SymbolChange]] = field(default_factory=dict)  # by step
     name_ids: list[int] = field(default_factory=list)
     path_ids: list[int] = field(default_factory=list)
-    moves: dict[int, int] = field(default_factory=dict)  # the step it came with: path it left
 
 
 def life_of_symbol(scope_id: int, path_id: int, name_id: int) -> SymbolLife:
     """Follow a symbol back through renames of itself and its file, and through moves."""
     life = SymbolLife()
     before: int | None = None
+    moved_in: int | None = None
     seen: set[tuple[int, int]] = set()
     while (path_id, name_id) not in seen and len(seen) < MOST_NAMES:
         seen.add((path_id, name_id))
         file = life_of_file(scope_id, path_id, before)
         life.path_ids += [p for p in reversed(file.names) if p not in life.path_ids]
-        origin = _follow(scope_id, file.steps, name_id, life)
+        # In the commit that moved it, what it left is no event of its own.
+        steps = [step for step in file.steps if step.commit_id != moved_in]
+        origin = _follow(scope_id, steps, name_id, life)
         if origin is None:
             break
         step, path_id, name_id = origin
-        life.moves[step.id] = path_id
-        before = step.id + 1
+        moved_in, before = step.commit_id, step.id
     life.steps.sort(key=lambda step: step.id)
     life.name_ids.reverse()
     life.path_ids.reverse()

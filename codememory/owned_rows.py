@@ -18,7 +18,7 @@ NAMES_FOLLOWED = 8  # earlier names of one path
 OWNED = """
     SELECT f.id, f.commit_id, f.kind, f.old_path_id, f.new_path_id, f.content_change_id,
            c.old_oid, c.new_oid, c.content_class, f.hunk_numbers,
-           c.added_lines + c.removed_lines
+           c.added_lines + c.removed_lines, f.logical_change_id
     FROM codememory_filechange f
     JOIN codememory_gitcommit g ON g.id = f.commit_id
     JOIN codememory_contentchange c ON c.id = f.content_change_id
@@ -52,6 +52,7 @@ class Step(NamedTuple):
     content_class: str
     hunk_numbers: list[int] | None  # None: all
     lines: int  # added and removed
+    change: int  # the logical change it belongs to
 
     @property
     def path(self) -> int:

@@ -38,7 +38,7 @@ _CHANGES = """
         ORDER BY f.path_class <> 'NORMAL', f.logical_change_id IS NULL, f.id LIMIT 1
     ) view
     WHERE c.scope_id = %s AND {which} AND c.content_class = ANY(%s)
-      AND cardinality(c.hunk_ranges) > 0
+      AND (cardinality(c.hunk_ranges) > 0 OR c.hunks_cut > 0)
     ORDER BY c.id LIMIT %s
 """
 

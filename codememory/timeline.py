@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db.models import Count, Max
 
+from codememory.ancestry import Ancestry
 from codememory.co_changes import files_changed_with, symbols_changed_with
 from codememory.errors import BadCursorError
 from codememory.facts import are_facts_complete
@@ -77,13 +78,15 @@ def history_of(
     if len(found) != 1:
         return {**_nothing(project), "choices": [_choice(project.scope_id, one) for one in found]}
     one, life = found[0], _life(project.scope_id, found[0])
-    steps = [step for step in reversed(life.steps) if step.id < before]
+    copies = _copies(project.scope_id, life.steps)
+    steps = [step for step in reversed(life.steps) if step.id in copies and step.id < before]
     page = steps[:limit]
     return {
         **_nothing(project),
         "subject": one.shown(),
         "names": _names(project.scope_id, life),
-        "events": events_of(project.scope_id, page, life.changes),
+        "events": events_of(project.scope_id, page, copies, life.changes),
+        "total": len(copies),
         **_measures(project.scope_id, life),
         "co_changed": _co_changed(project.scope_id, life),
         "gaps": _gaps(project, life),
@@ -185,7 +188,7 @@ def _choice(scope_id: int, one: Subject) -> dict[str, Any]:
     return {
         **one.shown(),
         "ask": f"{one.path}:{one.name}",
-        "changes": len(life.steps),
+        "changes": len(_copies(scope_id, life.steps)),
         "last_change": _last(scope_id, life.steps),
     }
 
@@ -196,6 +199,31 @@ def _life(scope_id: int, one: Subject) -> _Life:
         return _Life(file.steps, None, file.names, [])
     symbol: SymbolLife = life_of_symbol(scope_id, one.path_id, one.name_id)
     return _Life(symbol.steps, symbol.changes, symbol.path_ids, symbol.name_ids)
+
+
+def _copies(scope_id: int, steps: Sequence[Step]) -> dict[int, list[int]]:
+    """The rows of one change under its first row: cherry-picks and rebased copies are no events.
+
+    What comes again after its own past had it already was taken back in between: that is one.
+    """
+    ancestry = Ancestry(scope_id)
+    shown: dict[int, list[Step]] = {}
+    copies: dict[int, list[int]] = {}
+    for step in steps:
+        of = next(
+            (
+                first
+                for first in reversed(shown.get(step.change, []))
+                if not ancestry.is_ancestor(first.commit_id, step.commit_id)
+            ),
+            None,
+        )
+        if of is None:
+            shown.setdefault(step.change, []).append(step)
+            copies[step.id] = [step.id]
+        else:
+            copies[of.id].append(step.id)
+    return copies
 
 
 # What is said of it
@@ -218,7 +246,6 @@ def _measures(scope_id: int, life: _Life) -> dict[str, Any]:
     for _, name in set(names.values_list("commit_id", "commit__author_name")):
         authors[text_of(name)] += 1
     return {
-        "total": len(life.steps),
         "churn": {
             "changes": len({step.commit_id for step in life.steps}),
             "added_lines": sum(_lines(life, lines, step)[0] for step in life.steps),

@@ -6,10 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db.models import Q
+
 from codememory.listing import evidence_ids
-from codememory.models import CodeFacts, FileChange, GitCommit, Reversal, SymbolChange
+from codememory.models import CodeFacts, FileChange, GitCommit, Reversal, SymbolChange, SymbolMove
 from codememory.owned_rows import Step
 from codememory.paths import shown_path
+from collectors.symbol_values import SymbolChangeKind
 
 MOST_SYMBOLS = 30  # of one event
 MOST_COMMITS = 20
@@ -17,17 +20,24 @@ MOST_IDS = 20
 
 
 def events_of(
-    scope_id: int, steps: Sequence[Step], changes: Mapping[int, list[SymbolChange]] | None
+    scope_id: int,
+    steps: Sequence[Step],
+    copies: Mapping[int, Sequence[int]],
+    changes: Mapping[int, list[SymbolChange]] | None,
 ) -> list[dict[str, Any]]:
-    """One event a step, in the order given. `changes`: only those symbols, and their hunks."""
+    """One event a step, in the order given. `changes`: only those symbols, and their hunks.
+
+    `copies` has all rows that show the same step, under its first row.
+    """
     rows = FileChange.objects.filter(scope_id=scope_id).select_related(
         "commit", "old_path", "new_path", "content_change"
     )
     by_id = rows.in_bulk([step.id for step in steps])
     whole = list(by_id.values())
     views = _Views(scope_id, whole)
-    reversals = _Reversals(scope_id, whole)
+    reversals = _Reversals(scope_id, {row: step.id for step in steps for row in copies[step.id]})
     symbols = changes if changes is not None else _all_symbols(scope_id, whole)
+    moves = _moves(scope_id, [c for found in symbols.values() for c in found])
     coverage = dict(
         CodeFacts.objects.filter(
             scope_id=scope_id, content_change_id__in=[step.content for step in steps]
@@ -37,7 +47,7 @@ def events_of(
         {
             **_place(by_id[step.id]),
             **views.of(by_id[step.id]),
-            **_content(by_id[step.id], symbols.get(step.id, []), is_whole=changes is None),
+            **_content(by_id[step.id], symbols.get(step.id, []), moves, is_whole=changes is None),
             "parser_coverage": coverage.get(step.content),
             **reversals.of(by_id[step.id], symbols.get(step.id, []) if changes else None),
             "rationale": "UNKNOWN",
@@ -95,7 +105,13 @@ def _all_symbols(scope_id: int, rows: Sequence[FileChange]) -> dict[int, list[Sy
     return {row.pk: by_content.get(row.content_change_id or 0, []) for row in rows}
 
 
-def _content(row: FileChange, symbols: Sequence[SymbolChange], *, is_whole: bool) -> dict[str, Any]:
+def _content(
+    row: FileChange,
+    symbols: Sequence[SymbolChange],
+    moves: Mapping[int, dict[str, Any]],
+    *,
+    is_whole: bool,
+) -> dict[str, Any]:
     """Lines, symbols and evidence: of the whole change, or of the hunks that touch the symbols."""
     content = row.content_change
     assert content is not None
@@ -110,7 +126,10 @@ def _content(row: FileChange, symbols: Sequence[SymbolChange], *, is_whole: bool
     return {
         "added_lines": content.added_lines if is_counted else sum(h.new_lines for h in chosen),
         "removed_lines": content.removed_lines if is_counted else sum(h.old_lines for h in chosen),
-        "symbols": [shown_symbol(change) for change in symbols[:MOST_SYMBOLS]],
+        "symbols": [
+            {**shown_symbol(change), **moves.get(change.pk, {})}
+            for change in symbols[:MOST_SYMBOLS]
+        ],
         "symbol_count": len(symbols),
         "evidence_ids": evidence_ids(row, MOST_IDS) if is_whole else ids[:MOST_IDS],
     }
@@ -123,10 +142,35 @@ def shown_symbol(change: SymbolChange) -> dict[str, Any]:
         "symbol_kind": change.symbol_kind,
         "name": change.name.qualified,
         "old_name": change.old_name.qualified if change.old_name else None,
+        "from_path": None,
+        "to_path": None,
         "old_lines": _range(change.old_first_line, change.old_last_line),
         "new_lines": _range(change.new_first_line, change.new_last_line),
         "confidence": change.confidence / 100,
     }
+
+
+def _moves(scope_id: int, changes: Sequence[SymbolChange]) -> dict[int, dict[str, Any]]:
+    """What to say of symbols that were moved: both ends are MOVED, each with the other's place."""
+    ids = [change.pk for change in changes]
+    moves = SymbolMove.objects.filter(Q(added_id__in=ids) | Q(removed_id__in=ids))
+    moves = moves.filter(scope_id=scope_id).select_related("added", "removed__name").order_by("pk")
+    rows = FileChange.objects.filter(
+        scope_id=scope_id, commit_id__in={move.commit_id for move in moves}
+    ).select_related("old_path", "new_path")
+    places = {(row.commit_id, row.content_change_id): row for row in rows}
+    found: dict[int, dict[str, Any]] = {}
+    for move in moves:
+        left = places.get((move.commit_id, move.removed.content_change_id))
+        came = places.get((move.commit_id, move.added.content_change_id))
+        if left is None or came is None or left.old_path is None or came.new_path is None:
+            continue
+        said = {"kind": SymbolChangeKind.MOVED.value, "confidence": move.confidence / 100}
+        found[move.removed_id] = {**said, "to_path": shown_path(bytes(came.new_path.raw))}
+        found[move.added_id] = {**said, "from_path": shown_path(bytes(left.old_path.raw))}
+        if move.removed.name_id != move.added.name_id:
+            found[move.added_id]["old_name"] = move.removed.name.qualified
+    return found
 
 
 def _range(first: int | None, last: int | None) -> list[int] | None:
@@ -136,18 +180,19 @@ def _range(first: int | None, last: int | None) -> list[int] | None:
 class _Reversals:
     """What each row undoes, what undid it, and what brought it back by undoing that."""
 
-    def __init__(self, scope_id: int, rows: Sequence[FileChange]) -> None:
-        ids = [row.pk for row in rows]
+    def __init__(self, scope_id: int, first_of: Mapping[int, int]) -> None:
+        """`first_of` names the first row of each copy: what undid a copy undid them all."""
+        ids = list(first_of)
         undone = Reversal.objects.filter(scope_id=scope_id, earlier_id__in=ids)
         undone = undone.select_related("symbol", "later__commit").order_by("pk")
         undoes = Reversal.objects.filter(scope_id=scope_id, later_id__in=ids)
         undoes = undoes.select_related("symbol", "earlier__commit").order_by("pk")
-        self._reverted_by = _by(undone, "earlier_id")
-        self._reverts = _by(undoes, "later_id")
+        self._reverted_by = _by(undone, "earlier_id", first_of)
+        self._reverts = _by(undoes, "later_id", first_of)
         later = {reversal.later_id for reversal in undone}
         again = Reversal.objects.filter(scope_id=scope_id, earlier_id__in=later)
         again = again.select_related("symbol", "later__commit").order_by("pk")
-        self._restored = _by(again, "earlier_id")
+        self._restored = _by(again, "earlier_id", {})
 
     def of(self, row: FileChange, symbols: Sequence[SymbolChange] | None) -> dict[str, Any]:
         """Where it is of symbols, only reversals that touch one of them."""
@@ -165,10 +210,13 @@ class _Reversals:
         }
 
 
-def _by(reversals: Iterable[Reversal], link: str) -> dict[int, list[Reversal]]:
+def _by(
+    reversals: Iterable[Reversal], link: str, first_of: Mapping[int, int]
+) -> dict[int, list[Reversal]]:
     found: dict[int, list[Reversal]] = defaultdict(list)
     for reversal in reversals:
-        found[getattr(reversal, link)].append(reversal)
+        end = getattr(reversal, link)
+        found[first_of.get(end, end)].append(reversal)
     return found
 
 

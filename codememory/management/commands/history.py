@@ -111,7 +111,8 @@ def _day(seconds: int) -> str:
 def _symbol(one: dict[str, Any]) -> str:
     lines = one["new_lines"] or one["old_lines"]
     at = f" (lines {lines[0]}-{lines[1]})" if lines else ""
-    was = f" from {one['old_name']}" if one["old_name"] else ""
+    old = ":".join(part for part in (one["from_path"], one["old_name"]) if part)
+    was = f" from {old}" if old else f" to {one['to_path']}" if one["to_path"] else ""
     return f"{one['kind'].lower().replace('_', ' ')} {one['name']}{was}{at}"
 
 
