@@ -7,7 +7,7 @@ policy excludes or protects is never opened.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -244,6 +244,17 @@ class Checkout:
         """Whether HEAD has anything below this path."""
         below = path.rstrip(b"/") + b"/"
         return self.is_readable and any(name.startswith(below) for name in self.tree)
+
+    def paths_of(self, oid: str | None) -> Sequence[bytes]:
+        """The paths at which HEAD has this blob."""
+        return self._paths_by_oid.get(oid, ()) if oid else ()
+
+    @cached_property
+    def _paths_by_oid(self) -> dict[str, list[bytes]]:
+        found: dict[str, list[bytes]] = {}
+        for path, entry in self.tree.items():
+            found.setdefault(entry.oid, []).append(path)
+        return found
 
     def current(self, path: bytes) -> CurrentFile | None:
         """The tracked file at a path: the bytes on disk, or HEAD's where they cannot be read."""

@@ -32,6 +32,7 @@ _ID = re.compile(r"([ABS])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?")
 
 # Why a part of the reference is null, said beside it.
 NOT_A_HUNK = "a document segment is not a side of a change"
+PIECE = "one piece of a block that is too large for a segment"
 NO_BEFORE = "the file did not exist before this change"
 NO_AFTER = "the file does not exist after this change"
 NO_SYMBOLS = "symbols are not read yet: evidence is textual only"
@@ -189,6 +190,8 @@ def _segment_evidence(checkout: Checkout, parsed: EvidenceId) -> dict[str, Any] 
     answer |= _text_fields(
         bytes(segment.content), segment.redactions, checkout.policy.excerpt_bytes
     )
+    if segment.is_truncated and answer["truncation"] is None:
+        answer["truncation"] = PIECE
     answer["reasons"] |= {"old_path": NOT_A_HUNK, "before": NOT_A_HUNK, "side": NOT_A_HUNK}
     answer["reasons"] |= {"commit": NOT_A_HUNK, "compared_with": NOT_A_HUNK}
     if not is_there:

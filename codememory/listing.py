@@ -83,6 +83,7 @@ def segment_row(row: EvidenceSegment) -> dict[str, Any]:
         "line_range": [row.first_line, row.last_line],
         "byte_range": [row.byte_start, row.byte_end],
         "sha256": bytes(row.sha256).hex(),
+        "is_truncated": row.is_truncated,
     }
 
 

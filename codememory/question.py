@@ -9,9 +9,11 @@ from codememory.models import SearchTerm, SearchTotal
 from codememory.search.analyser import query_terms, term_counts
 from codememory.search.ranking import idf
 
-# A rule applies when the question holds this share of the weight of the rule's own words ...
+# A rule applies when the question holds this share of the weight of the rule's own words, or the
+# rule this share of the question's (a short task beside a long rule) ...
 RULE_SHARE = 0.3
-# ... and at least so many of its distinct words.
+QUESTION_SHARE = 0.5
+# ... and at least so many distinct words are in both.
 RULE_WORDS = 2
 STOP_WEIGHT_LIMIT = 0.05  # below it a question's term is a stop word
 
@@ -48,7 +50,8 @@ def ask(scope_id: int, text: str) -> Question:
 
 def rule_match(scope_id: int, question: Question, statement: str) -> float:
     """Return how far a question is about a rule, 0 to 1: the share of the weight of the rule's
-    words that the question holds; 0 when it holds too few of them to say so.
+    words that the question holds, or of the question's that the rule holds; 0 when there are too
+    few of them to say so.
     """
     words = {term for term in term_counts(statement) if not term.startswith("=")}
     words = {term.term for term in query_terms(" ".join(words)) if term.weight > STOP_WEIGHT_LIMIT}
@@ -56,7 +59,13 @@ def rule_match(scope_id: int, question: Question, statement: str) -> float:
     matched = words & question.content_terms
     if len(matched) < RULE_WORDS:
         return 0.0
-    rare = rarity(scope_id, words)
-    whole = sum(rare.values())
-    share = sum(rare[term] for term in matched) / whole if whole else 0.0
-    return share if share >= RULE_SHARE else 0.0
+    asked = question.content_terms & set(term_counts(question.text))
+    asked = {term for term in asked if not term.startswith("=")}
+    rare = rarity(scope_id, words | asked)
+    common = sum(rare[term] for term in matched)
+    shares = [
+        (common / whole, least)
+        for side, least in ((words, RULE_SHARE), (asked, QUESTION_SHARE))
+        if (whole := sum(rare[term] for term in side))
+    ]
+    return max((share for share, least in shares if share >= least), default=0.0)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codememory.checkout import Checkout
-from codememory.models import EvidenceSegment, FileChange
+from codememory.models import EvidenceSegment, FileChange, WorktreeDocument
 from codememory.verdicts import (
     HunkCase,
     Method,
     Verdict,
     VerdictKind,
+    contains_segment,
     judge_hunk,
     judge_segment,
 )
@@ -54,7 +55,7 @@ def _case(checkout: Checkout, row: FileChange, hunk: Hunk | None) -> HunkCase:
 
 
 def judge_stored_segment(checkout: Checkout, segment: EvidenceSegment) -> Verdict:
-    """Judge a document segment: does its text still stand in its document?"""
+    """Judge a document segment: does its text still stand in its document, or in another one?"""
     if not checkout.is_readable:
         return SOURCE_UNAVAILABLE
     current = checkout.current(bytes(segment.revision.path.raw))
@@ -63,4 +64,37 @@ def judge_stored_segment(checkout: Checkout, segment: EvidenceSegment) -> Verdic
         spans = find_secrets(current.content)
         content, _ = redact(current.content, spans, checkout.policy.redaction_key)
         current = replace(current, content=content)
-    return judge_segment(bytes(segment.content), current)
+    return judge_segment(
+        bytes(segment.content),
+        current,
+        lambda: _moved_to(checkout, segment),
+        oid=segment.revision.object_oid,
+        is_piece=segment.is_truncated,
+    )
+
+
+def _moved_to(checkout: Checkout, segment: EvidenceSegment) -> bytes | None:
+    """Another document of HEAD that says the same: the whole one renamed, or one that is stored."""
+    own, text = bytes(segment.revision.path.raw), bytes(segment.content)
+    stored = WorktreeDocument.objects.filter(
+        scope_id=checkout.scope_id, worktree_id=checkout.worktree.pk
+    )
+    same = EvidenceSegment.objects.filter(
+        scope_id=checkout.scope_id,
+        sha256=segment.sha256,
+        revision_id__in=stored.values("revision_id"),
+    )
+    paths = [
+        *checkout.paths_of(segment.revision.object_oid),
+        *(bytes(raw) for raw in same.values_list("revision__path__raw", flat=True)),
+    ]
+    for path in dict.fromkeys(paths):
+        other = checkout.current(path) if path != own else None
+        if other is None or other.content is None:
+            continue
+        content = other.content
+        if segment.redactions:
+            content, _ = redact(content, find_secrets(content), checkout.policy.redaction_key)
+        if contains_segment(text, content, is_piece=segment.is_truncated):
+            return path
+    return None

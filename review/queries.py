@@ -18,7 +18,7 @@ from codememory.models import (
 )
 from codememory.paths import shown_path
 from codememory.verdict_of import judge_stored_segment
-from codememory.verdicts import VerdictKind
+from codememory.verdicts import VerdictKind, aggregate
 from review.actions import is_plan, why_not_promotable, why_not_undoable
 from review.comparisons import Comparison, comparison_of
 from review.decisions import OPEN_STATES, standing_decision
@@ -39,7 +39,7 @@ STANDING = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A candidate in the queue, with where it was said and the verdict of its first evidence."""
+    """A candidate in the queue, with where it was said and the verdict of its evidence."""
 
     candidate: Candidate
     path: str
@@ -218,8 +218,8 @@ def _row(
 ) -> Row:
     if not links:
         return Row(candidate, "", 0, VerdictKind.UNKNOWN, has_conflict)
-    segment = links[0].segment
-    path = shown_path(bytes(segment.revision.path.raw)) or ""
-    is_readable = checkout.refused is None
-    verdict = judge_stored_segment(checkout, segment).verdict if is_readable else None
-    return Row(candidate, path, len(links) - 1, verdict or VerdictKind.UNKNOWN, has_conflict)
+    path = shown_path(bytes(links[0].segment.revision.path.raw)) or ""
+    if checkout.refused is not None:
+        return Row(candidate, path, len(links) - 1, VerdictKind.UNKNOWN, has_conflict)
+    verdict = aggregate([judge_stored_segment(checkout, link.segment) for link in links]).verdict
+    return Row(candidate, path, len(links) - 1, verdict, has_conflict)

@@ -141,3 +141,33 @@ def test_removal_alone_cancels_nothing(repo: RepoBuilder, memory: Memory) -> Non
     memory.refresh_from_db()
     assert memory.state == "ACTIVE"
     assert Candidate.objects.filter(state="PENDING").count() == 1
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("is_collected", [True, False])
+def test_a_rule_stays_current_when_its_document_gets_another_name(
+    repo: RepoBuilder, project: Project, is_collected: bool
+) -> None:
+    """Moved text revokes nothing: the rule is current where its document is now."""
+    repo.rename(PATH, "docs/money/back.md")
+    repo.commit()
+    if is_collected:
+        collect(repo)
+    answer = engineering_context(project, TASK)
+    (rule,) = answer["applicable_rules"]
+    assert (rule["verdict"], rule["verdict_path"]) == ("CURRENT_SUPPORTED", "docs/money/back.md")
+    assert not [c for c in answer["conflicts"] if c["kind"] == "EVIDENCE_CHANGED"]
+    assert "LINK_BROKEN" not in {gap["reason"] for gap in answer["verification_gaps"]}
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize(
+    ("task", "applies"),
+    [
+        ("keep idempotency keys", True),
+        ("idempotency of refunds", True),
+        ("keep the kitchen", False),
+    ],
+)
+def test_a_short_task_finds_a_long_rule(project: Project, task: str, applies: bool) -> None:
+    assert bool(engineering_context(project, task)["applicable_rules"]) is applies

@@ -13,6 +13,7 @@ from codememory.verdicts import (
     Verdict,
     VerdictKind,
     aggregate,
+    contains_segment,
     judge_segment,
     line_hash,
     normalise,
@@ -118,7 +119,7 @@ def test_names_that_go_round_end_somewhere() -> None:
 
 def _segment(content: bytes | None, moved_to: bytes | None = None) -> Verdict:
     document = None if content is None else CurrentFile(b"docs/cart.md", content)
-    return judge_segment(RULE, document, moved_to)
+    return judge_segment(RULE, document, lambda: moved_to)
 
 
 def test_a_segment_in_its_document_is_current_however_wrapped() -> None:
@@ -130,6 +131,26 @@ def test_a_segment_in_its_document_is_current_however_wrapped() -> None:
 def test_a_segment_in_another_document_is_current_there() -> None:
     verdict = _segment(b"# Cart\n", b"docs/rules.md")
     assert (verdict.method, verdict.path) == (Method.SEGMENT_MOVED, b"docs/rules.md")
+
+
+@pytest.mark.parametrize("ending", [b"\r", b"\r\n", b"\n"])
+def test_lines_end_as_markdown_ends_them(ending: bytes) -> None:
+    document = b"\xef\xbb\xbf# Cart\n\n" + RULE + b"\nMore.\n"
+    assert _segment(document.replace(b"\n", ending)).method is Method.SEGMENT_MATCH
+
+
+def test_the_first_block_after_a_byte_order_mark_is_found() -> None:
+    assert contains_segment(b"\xef\xbb\xbfKeep carts.", b"\xef\xbb\xbfKeep carts.\n\nNew.\n")
+
+
+def test_a_piece_of_a_cut_line_need_not_be_a_whole_line() -> None:
+    assert contains_segment(b"two three", b"one two three four\n", is_piece=True)
+    assert not contains_segment(b"two three", b"one two three four\n")
+
+
+def test_the_same_document_says_the_same_whatever_its_lines_look_like() -> None:
+    document = CurrentFile(b"docs/cart.md", b"x\x0bRULE", "1" * 40)
+    assert judge_segment(RULE, document, oid="1" * 40).method is Method.SEGMENT_MATCH
 
 
 def test_a_changed_segment_asks_for_a_recheck() -> None:
