@@ -15,6 +15,17 @@ from tests.repos import RepoBuilder
 pytestmark = pytest.mark.django_db
 
 
+TILL = """\
+class Till:
+    def open(self):
+        self.drawer.unlock(self.key)
+        self.light.switch_on()
+
+    def close(self):
+        return self.drawer.lock() and self.count_of_coins
+"""
+
+
 def source(name: str, *, extra: str = "") -> str:
     steps = "".join(f"    {name}_{n} = order.{name}[{n}].amount\n" for n in range(12))
     return f"def {name}(order):\n{steps}{extra}    return {name}_0\n"
@@ -49,6 +60,8 @@ def test_a_case_only_rename_is_followed(repo: RepoBuilder) -> None:
 
 
 def test_two_files_that_swap_names_keep_their_own_history(repo: RepoBuilder) -> None:
+    repo.write("b.py", TILL)
+    repo.commit()
     repo.git("mv", "a.py", "c.py")
     repo.git("mv", "b.py", "a.py")
     repo.git("mv", "c.py", "b.py")
