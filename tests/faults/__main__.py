@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.faults import kills, people, surroundings
+from tests.faults.invariants import ALL
 from tests.faults.trial import FAULTS, Fault, Outcome, try_fault
 from tests.faults.world import opened
 
@@ -67,23 +68,32 @@ def run(chosen: Sequence[Fault], rounds: int, seed: int, seconds: float) -> list
 
 
 def table(outcomes: Sequence[Outcome]) -> list[str]:
-    """One Markdown row a fault; the seconds are the median and the longest."""
-    lines = ["| fault | rounds | invariants | recovered in | result |", "|---|---|---|---|---|"]
-    for name in dict.fromkeys(outcome.fault for outcome in outcomes):
-        mine = [outcome for outcome in outcomes if outcome.fault == name]
-        passed = sum(outcome.result == "PASSED" for outcome in mine)
-        seconds = [outcome.seconds for outcome in mine if outcome.seconds]
-        took = ""
-        if seconds:
-            took = f"{statistics.median(seconds):.0f} s, at most {max(seconds):.0f} s"
-        checked = mine[0].checked
-        whole = "I1 to I8" if len(checked) == 8 else ", ".join(checked)
-        result = f"{passed} of {len(mine)}"
-        if mine[0].result == "SKIPPED":
-            result = f"skipped: {mine[0].note}"
-        cells = [name, str(len(mine)), whole, took, result]
+    """One Markdown row a fault, its variants (after a colon) together; seconds: median, longest."""
+    lines = ["| fault | rounds | invariants | recovered in | held |", "|---|---|---|---|---|"]
+    for name in dict.fromkeys(outcome.fault.partition(":")[0] for outcome in outcomes):
+        mine = [outcome for outcome in outcomes if outcome.fault.partition(":")[0] == name]
+        tried = [outcome for outcome in mine if outcome.result != "SKIPPED"]
+        if tried:
+            passed = sum(outcome.result == "PASSED" for outcome in tried)
+            cells = [name, str(len(tried)), invariants(tried), took(tried), f"{passed}"]
+        else:
+            cells = [name, "0", "", "", f"skipped: {mine[0].note}"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def invariants(outcomes: Sequence[Outcome]) -> str:
+    """Those that were checked in every round."""
+    checked = set(outcomes[0].checked).intersection(*(outcome.checked for outcome in outcomes))
+    return "I1 to I8" if len(checked) == len(ALL) else ", ".join(sorted(checked))
+
+
+def took(outcomes: Sequence[Outcome]) -> str:
+    seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
+    if not seconds:
+        return ""
+    median, longest = f"{statistics.median(seconds):.0f} s", f"{max(seconds):.0f} s"
+    return median if len(seconds) == 1 else f"{median}, at most {longest}"
 
 
 if __name__ == "__main__":

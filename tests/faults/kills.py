@@ -68,7 +68,7 @@ def poison(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("-9 of idle workers: the cluster hangs")
+@fault("-9 of idle workers, so that the cluster hangs")
 def kill_idle_workers(trial: Trial) -> None:
     """The dead take the cluster's lock along; only the watchdog can cure that."""
     world = trial.world
@@ -113,14 +113,14 @@ def kill_sentinel(trial: Trial) -> None:
     _replaced(trial, trial.world.ensure_up, lambda: trial.world.cluster.sentinel)
 
 
-@fault("-9 of the pusher", in_short=False)
+@fault("-9 of an auxiliary of the queue: pusher", in_short=False)
 def kill_pusher(trial: Trial) -> None:
     trial.held()
     _kill_all(trial.world.cluster.below("pushing tasks"))
     trial.recover()
 
 
-@fault("-9 of the monitor", in_short=False)
+@fault("-9 of an auxiliary of the queue: monitor", in_short=False)
 def kill_monitor(trial: Trial) -> None:
     trial.held()
     _kill_all(trial.world.cluster.below("monitoring"))

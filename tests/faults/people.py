@@ -71,8 +71,8 @@ def _removed_at(point: str) -> Callable[[Trial], None]:
 
 
 for _point in HELD_AT:
-    fault(f"cancel: {_point}", in_short=_point == "written")(_cancelled_at(_point))
-    fault(f"removal: {_point}", in_short=_point == "written")(_removed_at(_point))
+    fault(f"cancel, in each phase: {_point}", in_short=_point == "written")(_cancelled_at(_point))
+    fault(f"removal, in each phase: {_point}", in_short=_point == "written")(_removed_at(_point))
 
 
 def _nothing_is_written_after(trial: Trial, scope: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from pathlib import Path
@@ -29,6 +30,8 @@ class CuttingProxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._path.unlink(missing_ok=True)
 
@@ -38,9 +41,12 @@ class CuttingProxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(str(self._server))
-            pair = _Pair(client, server)
+            pair = _Pair(client, socket.socket(socket.AF_UNIX))
+            try:
+                pair.server.connect(str(self._server))
+            except OSError:
+                pair.close()
+                continue
             threading.Thread(target=self._forward, args=(pair,), daemon=True).start()
             threading.Thread(target=_backward, args=(pair,), daemon=True).start()
 
@@ -49,7 +55,8 @@ class CuttingProxy:
             if COMMIT in sent and self._is_the_one():
                 self._cut(pair, sent)
                 return
-            pair.server.sendall(sent)
+            with contextlib.suppress(OSError):
+                pair.server.sendall(sent)
         pair.close()
 
     def _is_the_one(self) -> bool:
@@ -74,11 +81,11 @@ class _Pair:
         self.is_deaf, self.is_answered = threading.Event(), threading.Event()
 
     def close(self) -> None:
+        """Wake whoever reads from either end, then let go of both."""
         for end in (self.client, self.server):
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                continue
+            end.close()
 
 
 def _backward(pair: _Pair) -> None:

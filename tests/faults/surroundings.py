@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -11,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codememory.database import place, server
-from tests.faults.processes import kill, wait_for
+from tests.faults.invariants import settle
+from tests.faults.processes import is_alive, kill, wait_for
 from tests.faults.proxy import CuttingProxy
 from tests.faults.trial import CannotBeTriedError, Trial, fault
 from tests.faults.world import World
@@ -79,12 +81,12 @@ def _cut(trial: Trial, *, is_done: bool) -> None:
     trial.recover()
 
 
-@fault("the connection breaks after COMMIT was done")
+@fault("the connection breaks at COMMIT: after it was done")
 def cut_after_commit(trial: Trial) -> None:
     _cut(trial, is_done=True)
 
 
-@fault("the connection breaks before COMMIT arrives", in_short=False)
+@fault("the connection breaks at COMMIT: before it arrives", in_short=False)
 def cut_before_commit(trial: Trial) -> None:
     _cut(trial, is_done=False)
 
@@ -97,14 +99,41 @@ def _off_by(trial: Trial, seconds: int) -> None:
     trial.recover()
 
 
-@fault("the workers' clock is a day ahead", in_short=False)
+@fault("the workers' clock is a day off: ahead", in_short=False)
 def clock_ahead(trial: Trial) -> None:
     _off_by(trial, DAY)
 
 
-@fault("the workers' clock is a day behind")
+@fault("the workers' clock is a day off: behind")
 def clock_behind(trial: Trial) -> None:
     _off_by(trial, -DAY)
+
+
+@fault("the worker's memory is used up", in_short=False)
+def out_of_memory(trial: Trial) -> None:
+    """Its run waits for another try or is lost by it; another project's is read meanwhile."""
+    world = trial.world
+    if not hasattr(resource, "prlimit"):
+        raise CannotBeTriedError("no process here can be given less memory")
+    subject, worker = trial.held(2)
+    status = Path(f"/proc/{worker}/status").read_text()
+    size = int(status.partition("VmSize:")[2].split()[0]) * 1024
+    resource.prlimit(worker, resource.RLIMIT_AS, (size, size))
+    world.forget_plan()
+
+    def is_noticed() -> bool:
+        rows = [world.run_row(number) for number in subject.runs.values()]
+        return not is_alive(worker) or any(row["error_class"] for row in rows)
+
+    with contextlib.suppress(AssertionError):  # it may get along with what it has
+        wait_for(is_noticed, "a failure", 20)
+    errors = {str(world.run_row(number)["error_text"]) for number in subject.runs.values()}
+    trial.note = "; ".join(sorted(error[:40] for error in errors if error != "None"))
+    other = world.subject()
+    world.collect(other)
+    kill(worker)
+    settle(world, other)
+    trial.recover()
 
 
 @contextlib.contextmanager
