@@ -23,7 +23,7 @@ from api.server import stdio_server
 from codememory import env, models
 from codememory.demo_repository import build_repository
 from codememory.verdicts.values import Flag, Method, VerdictKind
-from collectors import values
+from collectors import symbol_values, values
 from tests.repos import RepoBuilder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +39,10 @@ VOCABULARIES: list[type[Enum]] = [
     values.GapReason,
     values.PathClass,
     values.ContentClass,
+    symbol_values.SymbolKind,
+    symbol_values.Coverage,
+    symbol_values.SymbolChangeKind,
+    symbol_values.TableDifference,
     Method,
     VerdictKind,
     Flag,
