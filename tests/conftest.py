@@ -40,6 +40,8 @@ if not IS_WORKER:  # parallel workers inherit these
     os.environ["SECRET_KEY"] = "only-for-tests-" + "0" * 50
     os.environ["CODEMEMORY_REDACTION_KEY"] = "only-for-tests"
     os.environ["DJANGO_SETTINGS_MODULE"] = "codememory.settings"
+    # Between tests whole databases are emptied, which the append-only tables refuse elsewhere.
+    os.environ["PGOPTIONS"] = "-c codememory.is_test=yes"
     for variable in ("DATABASE_URL", "CODEMEMORY_HTTPS", "CODEMEMORY_DEBUG"):
         os.environ.pop(variable, None)
 # Playwright's synchronous interface keeps an event loop in the thread of the test.
