@@ -16,11 +16,14 @@ from starlette.types import ASGIApp
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "codememory.settings")
 django_application = cast("ASGIApp", get_asgi_application())  # typed apart, called alike
 
-from api.server import http_server, transport_security  # noqa: E402 -- needs Django set up
-from api.throttle import ThrottledApp  # noqa: E402
+from django.conf import settings  # noqa: E402 -- these need Django set up
+
+from api.edges import Edge  # noqa: E402
+from api.server import http_server, transport_security  # noqa: E402
+from api.throttle import StrangersApp, ThrottledApp  # noqa: E402
 
 
-def create_application() -> Starlette:
+def create_application() -> Edge:
     """Compose the two; the lifespan runs the MCP sessions (a mounted one would never run)."""
     server = http_server()
     mcp_application = server.streamable_http_app(
@@ -35,9 +38,12 @@ def create_application() -> Starlette:
             yield
 
     # A route, not its middleware around everything: Django's own requests are not its concern.
-    return Starlette(
-        routes=[Route("/mcp", endpoint=mcp_application), Mount("/", app=django_application)],
-        lifespan=lifespan,
+    routes = [
+        Route("/mcp", endpoint=StrangersApp(mcp_application)),
+        Mount("/", app=django_application),
+    ]
+    return Edge(
+        Starlette(routes=routes, lifespan=lifespan), trusts_proxy=settings.CODEMEMORY_TRUST_PROXY
     )
 
 

@@ -10,12 +10,13 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import close_old_connections
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from api.errors import ScopeMissingError
+from api.throttle import stranger_waits
 from codememory import tokens
 from codememory.models import ApiToken, TokenScope
 
@@ -27,9 +28,11 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
         kind, _, plain = get_authorization_header(request).decode("latin-1").partition(" ")
+        token = tokens.verify(plain.strip()) if kind.lower() == "bearer" else None
+        if token is None and (wait := stranger_waits(request.META.get("REMOTE_ADDR", ""))):
+            raise Throttled(wait)
         if kind.lower() != "bearer":
             return None
-        token = tokens.verify(plain.strip())
         if token is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
         return AnonymousUser(), token

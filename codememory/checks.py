@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from collectors.git import OLDEST_GIT
 
@@ -64,6 +64,15 @@ def check_secrets_last(**_: Any) -> list[CheckMessage]:
         for name, (origin, number) in origins.items()
         if origin == "process"
     ]
+
+
+@register(Tags.security, deploy=True)
+def check_proxy(**_: Any) -> list[CheckMessage]:
+    """What a proxy says is believed for the sake of HTTPS; without that, anybody may say it."""
+    if settings.HTTPS or not settings.CODEMEMORY_TRUST_PROXY:
+        return []
+    hint = "set CODEMEMORY_HTTPS, or leave CODEMEMORY_TRUST_PROXY off"
+    return [Warning("a proxy is trusted and HTTPS is off", hint=hint, id="codememory.W006")]
 
 
 def git_version() -> str | None:

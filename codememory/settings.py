@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "codememory.session_limits.SessionLimits",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -145,7 +146,9 @@ AXES_LOCKOUT_CALLABLE = "review.accounts.pause_sign_in"
 # http everywhere, so these are off there and Django's warnings about them are answered here.
 HTTPS = env.boolean("CODEMEMORY_HTTPS", default=False)
 SESSION_COOKIE_NAME = "__Host-codememory-session" if HTTPS else "codememory-session"
-SESSION_COOKIE_AGE = 8 * 3600
+SESSION_COOKIE_AGE = 8 * 3600  # after the last change of it
+CODEMEMORY_SESSION_IDLE_SECONDS = 2 * 3600
+CODEMEMORY_SESSION_SECONDS = 12 * 3600  # after signing in, whatever happened since
 SESSION_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-codememory-csrf" if HTTPS else "codememory-csrf"
@@ -153,6 +156,13 @@ CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Strict"
 SECURE_SSL_REDIRECT = HTTPS
+# Only where a proxy on this machine sets X-Forwarded-Proto and -For itself, for every request.
+CODEMEMORY_TRUST_PROXY = env.boolean("CODEMEMORY_TRUST_PROXY", default=False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if CODEMEMORY_TRUST_PROXY else None
+USE_X_FORWARDED_HOST = False
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
+FILE_UPLOAD_HANDLERS: list[str] = []  # no page takes files
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS

@@ -1,0 +1,124 @@
+"""What holds for every request and answer, whoever serves it: sizes, headers, the word of a proxy.
+
+Outermost in the application, so that it holds for MCP, REST, pages, static files and errors alike.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.errors import Problem
+from api.problems import CONTENT_TYPE, body_of
+
+MCP_BYTES = 4 << 20  # the transport's own limit
+MAX_BYTES = 1 << 20  # of any other body: forms and short JSON
+TOO_LARGE = Problem(413, "BODY_TOO_LARGE", "The body is longer than any request of this interface.")
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class TooLargeError(Exception):
+    """More of a body came than is read."""
+
+
+class Edge:
+    """Bounds bodies, completes headers, and believes a proxy only where the settings say so."""
+
+    def __init__(self, app: ASGIApp, *, trusts_proxy: bool = False) -> None:
+        self.app = app
+        self.trusts_proxy = trusts_proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if self.trusts_proxy:
+            scope = behind_proxy(scope)
+        answer = _Answer(send)
+        limit = MCP_BYTES if scope["path"] == "/mcp" else MAX_BYTES
+        try:
+            await self.app(scope, _bounded(scope, receive, limit), answer.send)
+        except TooLargeError:
+            if answer.has_begun:
+                raise
+            await _refuse(scope, receive, answer.send)
+
+
+class _Answer:
+    """Sends an answer with the headers that it lacks."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_begun = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await self._send(message)
+
+
+def _bounded(scope: Scope, receive: Receive, limit: int) -> Receive:
+    """Read a body so far and no further. Raises TooLargeError."""
+    declared = Headers(scope=scope).get("content-length", "0")
+    received = 0
+
+    async def read() -> Message:
+        nonlocal received
+        if declared.isdecimal() and int(declared) > limit:
+            raise TooLargeError
+        message = await receive()
+        if message["type"] == "http.request":
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise TooLargeError
+        return message
+
+    return read
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    answer = JSONResponse(
+        body_of(TOO_LARGE),
+        status_code=TOO_LARGE.status,
+        media_type=CONTENT_TYPE,
+        headers={"Connection": "close"},
+    )
+    await answer(scope, receive, send)
+
+
+def behind_proxy(scope: Scope) -> Scope:
+    """The request as the proxy got it: the last address that it names, and its scheme.
+
+    Everything before the last address is the client's own word, and counts for nothing.
+    """
+    headers = Headers(scope=scope)
+    changed: dict[str, Any] = {}
+    address = headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+    if _is_address(address):
+        changed["client"] = (address, 0)
+    if headers.get("x-forwarded-proto") in {"http", "https"}:
+        changed["scheme"] = headers["x-forwarded-proto"]
+    return {**scope, **changed}
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
