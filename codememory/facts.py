@@ -27,6 +27,7 @@ from codememory.models import (
 )
 from codememory.owned_rows import select_steps
 from codememory.policies import reading_generations
+from codememory.rejected_changes import rejected_batches
 from codememory.reversal_rows import store_reversals
 from codememory.reversals import REVERSALS_REVISION, ReversalFinder, batch_end
 from codememory.runs import Claim
@@ -55,6 +56,7 @@ def facts_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy) 
     yield from _begin_phases(claim, run)
     yield from _symbol_batches(claim, run, reader, policy)
     yield from _reversal_batches(claim, run)
+    yield from rejected_batches(claim, run, reader, policy)
 
 
 def are_facts_complete(scope_id: int, generation: int) -> bool:
