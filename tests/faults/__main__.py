@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import statistics
 import sys
@@ -50,10 +51,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run(chosen: Sequence[Fault], rounds: int, seed: int, seconds: float) -> list[Outcome]:
-    """Try round by round, so that a time that is over leaves each fault tried."""
+    """Try round by round, so that a time that is over, or Ctrl-C, leaves what was tried so far."""
     outcomes: list[Outcome] = []
     until = time.monotonic() + seconds
-    with opened("faults") as world:
+    with opened("faults") as world, contextlib.suppress(KeyboardInterrupt):
         for number in range(1, rounds + 1):
             for tried in chosen:
                 if time.monotonic() > until:
@@ -61,10 +62,14 @@ def run(chosen: Sequence[Fault], rounds: int, seed: int, seconds: float) -> list
                 # Really waiting for a lease takes its time: once is enough.
                 outcome = try_fault(world, tried, number, seed, is_long=number == 1)
                 outcomes.append(outcome)
-                took = f"{outcome.seconds:.1f} s" if outcome.seconds else ""
-                line = f"{number:3} {tried.name:48} {outcome.result:8} {took:>8}  {outcome.note}"
-                print(line[:300], flush=True)
+                say(outcome)
     return outcomes
+
+
+def say(outcome: Outcome) -> None:
+    took = f"{outcome.seconds:.1f} s" if outcome.seconds is not None else ""
+    name, result = outcome.fault, outcome.result
+    print(f"{outcome.round:3} {name:52} {result:8} {took:>8}  {outcome.note}"[:300], flush=True)
 
 
 def table(outcomes: Sequence[Outcome]) -> list[str]:
