@@ -95,6 +95,11 @@ class Rows(AnyModelAdmin):
         project = [ProjectFilter] if has_scope(self.model) else []
         return [*project, *self.list_filter, *self.more_filters, MeasureFilter]
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        if lookup.split("__", maxsplit=1)[0] in SECRET and _is_secret(self.model):
+            return False
+        return bool(super().lookup_allowed(lookup, value, request))  # type: ignore[arg-type]
+
     def measure_named(self, name: str) -> Measure | None:
         if name == "table_bytes" and self.only_scope is None:
             return Measure("size of the whole table, indexes included", "bytes", None)

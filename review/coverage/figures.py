@@ -105,7 +105,8 @@ class Where:
 
 def rows_name(options: Any) -> str:
     """Say what a table's rows are called, from the model's options: Django only adds an s."""
-    return re.sub(r"(?<=[^aeou])ys$", "ies", str(options.verbose_name_plural))
+    name = str(options.verbose_name)
+    return name if name.endswith("s") else re.sub(r"(?<=[^aeou])y$", "ie", name) + "s"
 
 
 def _written(value: object) -> str:

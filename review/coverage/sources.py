@@ -287,15 +287,16 @@ def _cell(
     )
     if kind == SourceKind.GIT:
         _fill_history(cell, where, slug, facts.snapshots.get(key))
+        if cell.processed is None:
+            _fill_progress(cell, where, slug, run)
         unread = sum(n for (scope, _), n in facts.unread.items() if scope == project.scope_id)
         if unread and is_first:
             cell.unread = where.count(unread, FileChange, slug, content_change__isnull=True)
     elif kind == SourceKind.DOCUMENTS:
         stored = facts.documents.get(key, 0)
         _fill_documents(cell, where, slug, worktree, facts.listed.get(key), stored)
-    elif run.total is not None:
-        cell.processed = where.measured(run.done, "", "done", Run, slug, id__exact=run.pk)
-        cell.reachable = where.measured(run.total, "", "total", Run, slug, id__exact=run.pk)
+    else:
+        _fill_progress(cell, where, slug, run)
     return cell
 
 
@@ -312,6 +313,14 @@ def _state(policy: Policy | None, kind: str, run: Run | None) -> tuple[str, bool
     if run is None:
         return "not collected yet", False
     return ("cancelled" if run.state == RunState.CANCELLED else "read"), False
+
+
+def _fill_progress(cell: Cell, where: Where, slug: str, run: Run) -> None:
+    """Nothing is finished yet: show how far the run is, of what it listed."""
+    if run.total is None:
+        return
+    cell.processed = where.measured(run.done, "", "done", Run, slug, id__exact=run.pk)
+    cell.reachable = where.measured(run.total, "", "total", Run, slug, id__exact=run.pk)
 
 
 def _fill_history(cell: Cell, where: Where, slug: str, snapshot: RefSnapshot | None) -> None:

@@ -140,8 +140,6 @@ def _context(where: Where) -> dict[str, Any]:
         "where": where,
         "sources": sources_of(where),
         "work": work,
-        "phase_key": list(enumerate(work.phase_names, 1)),
-        "most_seconds": work.most_seconds,
         "backlog": backlog_of(where),
         "decisions": decisions_of(where),
         "knowledge": knowledge,

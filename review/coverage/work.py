@@ -62,11 +62,11 @@ class CostRow:
     source: str
     bytes_read: Figure | None
     cache_hits: Figure | None
-    phases: list[tuple[str, str, Figure | None]]  # key, words, seconds
+    phases: list[tuple[int, str, Figure]]  # place in the order of all, words, seconds
 
     @property
     def seconds(self) -> Decimal:
-        return sum((Decimal(str(f.value)) for _, _, f in self.phases if f), Decimal())
+        return sum((Decimal(str(figure.value)) for _, _, figure in self.phases), Decimal())
 
 
 @dataclass(slots=True)
@@ -79,10 +79,6 @@ class Work:
     listed: list[RunRow]
     is_cut: bool
     costs: list[CostRow]
-
-    @property
-    def phase_names(self) -> list[str]:
-        return [words for _, words, _ in self.costs[0].phases] if self.costs else []
 
     @property
     def most_seconds(self) -> Decimal:
@@ -206,7 +202,8 @@ def _cost(
         figure("bytes_read", "bytes"),
         figure("cache_hits", ""),
         [
-            (key, PHASES.get(key, key[8:].replace("_", " ")), figure(key, "seconds"))
-            for key in phases
+            (number, PHASES.get(key, key[8:].replace("_", " ")), seconds)
+            for number, key in enumerate(phases)
+            if (seconds := figure(key, "seconds")) is not None
         ],
     )

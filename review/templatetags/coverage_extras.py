@@ -22,6 +22,7 @@ from review.templatetags.review_extras import age
 register = template.Library()
 
 UNITS = ("B", "kB", "MB", "GB", "TB")
+PHASE_TONES = 4  # greys, over and over: neighbours differ
 STANDING_PARTS = ("open", "put-off", "refused", "kept", "past", "past")
 
 
@@ -131,11 +132,16 @@ def part_bar(amount: float | Decimal, most: float | Decimal, kind: str = "b") ->
 def phase_bar(cost: CostRow, most: Decimal) -> SafeString:
     """Draw the seconds of each phase one after the other."""
     parts = [
-        (f"phase{number}", float(str(seconds.value)))
-        for number, (_, _, seconds) in enumerate(cost.phases, 1)
-        if seconds is not None
+        (f"phase{number % PHASE_TONES}", float(str(seconds.value)))
+        for number, _, seconds in cost.phases
     ]
     return charts.stacked(parts, float(most))
+
+
+@register.filter
+def tone(number: int) -> int:
+    """The grey of a phase."""
+    return number % PHASE_TONES
 
 
 @register.simple_tag

@@ -102,6 +102,7 @@ def test_what_a_link_or_token_is_found_by_is_never_shown(staff: Client, root: Us
     text = staff.get(address(SignInLink, link.pk, "change")).content.decode()
     assert bytes(link.digest).hex() not in text
     assert "Digest" not in text
+    assert staff.get(f"{address(SignInLink)}?digest__isnull=False").status_code == 400
 
 
 def test_the_queues_own_rows_have_no_page(staff: Client) -> None:
@@ -186,10 +187,10 @@ def test_reviewers_and_readers_see_no_coverage(alice: User, rita: User) -> None:
      "?open_at=yesterday", "?measure=metrics.'", "?nothing=1", "?created_at__gte=x", "?p=-5",
      "?id__exact=99999999999999999999", "?o=99", "?q=%00"],
 )  # fmt: skip
-@pytest.mark.parametrize("table", ["run", "candidate", "gitcommit", "gaprecord", "auditevent"])
-def test_a_strange_address_is_answered(table: str, query: str, staff: Client) -> None:
-    answer = staff.get(f"/admin/codememory/{table}/{query}", follow=True)
-    assert answer.status_code in {200, 400}
+def test_a_strange_address_is_answered(query: str, staff: Client) -> None:
+    for table in ("run", "candidate", "gitcommit", "gaprecord", "auditevent"):
+        answer = staff.get(f"/admin/codememory/{table}/{query}", follow=True)
+        assert answer.status_code in {200, 400}, table
 
 
 def test_a_page_of_rows_asks_the_database_no_more_for_more_rows(staff: Client) -> None:
