@@ -1,8 +1,9 @@
 """Is every segment exact, and do headings agree with another parser? `documents.py REPO...`.
 
 Reads the Markdown of a repository's HEAD. With `--examples spec.txt` (of the npm package
-commonmark-spec) the specification's examples too; with `--history` what a collection stores of all
-versions, beside git's own list. It fails where bytes or lines are wrong or a version is missing.
+commonmark-spec) the specification's examples too, with `--random N` that many random documents;
+with `--history` what a collection stores of all versions, beside git's own list. It fails where
+bytes or lines are wrong or a version is missing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from markdown_it import MarkdownIt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks import markdown_cases
 from benchmarks.throwaway import collect, git, register, throwaway_database
 from collectors.documents import is_document, read_document
 from collectors.ignoring import Eligibility, Ignores
@@ -49,6 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repos", nargs="*", type=Path)
     parser.add_argument("--examples", type=Path)
+    parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--history", action="store_true")
     options = parser.parse_args()
     failed = False
@@ -66,6 +69,8 @@ def main() -> None:
             check(b"%d.md" % number, "0" * 40, text.encode(), found, takes_off=False)
         failed |= bool(found.wrong)
         show("examples of the specification", found)
+    if options.random:
+        compare_random(options.random)
     if options.history:
         for repo in options.repos:
             failed |= not check_history(repo)
@@ -183,6 +188,20 @@ def examples(spec: Path) -> Iterator[tuple[int, str]]:
     pattern = re.compile(rf"^{fence} example\n(.*?)^\.\n.*?^{fence}$", re.DOTALL | re.MULTILINE)
     for number, match in enumerate(pattern.finditer(spec.read_text("utf-8")), 1):
         yield number, match[1].replace("\u2192", "\t")
+
+
+def compare_random(count: int) -> None:
+    """Half of them hold lines on which parsers differ by intention."""
+    for is_disputed in (False, True):
+        differing = []
+        for seed in range(count // 2):
+            text = markdown_cases.document(seed, is_disputed=is_disputed)
+            if markdown_cases.our_headings(text) != markdown_cases.their_headings(text):
+                differing.append(text)
+        name = "with disputed lines" if is_disputed else "random documents"
+        print(f"\n{count // 2:,} {name}: headings differ in {len(differing)}")
+        for text in differing[:SHOWN]:
+            print(f"    {text!r}")
 
 
 def check_history(repo: Path) -> bool:

@@ -23,7 +23,7 @@ from codememory.stored_gaps import store_gaps, store_paths
 from collectors.documents import OWN_BLOCK, is_instruction_file
 from collectors.values import Document, Gap, GapReason, Segment, Statement
 
-DOCUMENT_REVISION = 1  # of the rules that cut documents into sections and segments
+DOCUMENT_REVISION = 2  # of the rules that cut documents into sections and segments
 
 _TREE_REASONS = {
     GapReason.EXCLUDED.value,

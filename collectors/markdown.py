@@ -1,36 +1,32 @@
 """The block structure of a Markdown text as line ranges; `documents.py` maps them to bytes.
 
-mistune decides what is a block; only top-level blocks are asked for, so nested input stays cheap.
+Follows the specification's own strategy line by line, without their text: which open containers a
+line goes on, what it opens, and what is left. Only top-level blocks are told.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from dataclasses import dataclass
-from re import Match
-from typing import Any
+from dataclasses import dataclass, field
 
-from mistune import BlockParser, BlockState
+from collectors.markdown_starts import (
+    ATX,
+    BLANK_LINE,
+    FENCE,
+    MARKER,
+    RULE,
+    SETEXT,
+    definition_lines,
+    html_end,
+    is_table_head,
+)
 
-_KINDS = {
-    "heading": "heading",
-    "paragraph": "paragraph",
-    "block_code": "fence",
-    "block_html": "html",
-    "block_quote": "quote",
-    "list": "list",
-    "thematic_break": "rule",
-    "definition": "definition",
-}
-
-
-_QUOTE_ENDS = ["blank_line", "thematic_break", "fenced_code", "list", "block_html"]
+MAX_DEPTH = 100  # of quotations and list items in each other; deeper marks are text
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level block: 0-based lines [first, end); blank lines at its end are not cut off."""
+    """A top-level block: 0-based lines [first, end), without blank lines around it."""
 
     kind: str
     first: int
@@ -39,124 +35,281 @@ class Block:
     is_setext: bool = False
 
 
-class _NotingState(BlockState):
-    """Notes where each token begins, which mistune's tokens do not say, and keeps no text."""
+@dataclass(slots=True)
+class _Container:
+    """A quotation, or a list item: how far its content is indented, and its list's mark."""
 
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
-        self.rule_start: int | None = None
+    first: int
+    end: int
+    mark: str  # ">" of a quotation, else what lists are told apart by
+    indent: int = 0
+    is_empty: bool = True
 
-    def append_token(self, token: dict[str, Any]) -> None:
-        # Some rules move the cursor before they append: their match began at `rule_start`.
-        token["start"] = self.cursor if self.rule_start is None else self.rule_start
-        self.tokens.append(token)
 
-    def add_paragraph(self, text: str) -> None:  # noqa: ARG002
-        # Text is taken from the original bytes; adding it line by line here would be quadratic.
-        if self._is_in_paragraph():
+@dataclass(slots=True)
+class _Leaf:
+    """The innermost open block, which holds lines."""
+
+    kind: str
+    first: int
+    end: int
+    texts: list[str] = field(default_factory=list)  # of a paragraph
+    table: int | None = None  # the line that a table's header is
+    close: re.Pattern[str] = BLANK_LINE  # of a fence or of HTML
+
+    @property
+    def is_paragraph(self) -> bool:
+        return self.kind == "paragraph" and self.table is None
+
+
+class _Scanner:
+    """The blocks of a text while its lines come by."""
+
+    def __init__(self) -> None:
+        self.found: list[Block] = []
+        self.stack: list[_Container] = []
+        self.leaf: _Leaf | None = None
+        self.list_mark = ""  # of the list that was told last, if nothing came after it
+
+    def read(self, number: int, line: str) -> None:
+        at, matched = self._go_on(line)
+        if matched < len(self.stack) or not self._is_held(number, line, at):
+            self._open(number, line, at, matched)
+        if self.stack and line:
+            self.stack[0].end = number + 1
+
+    def _go_on(self, line: str) -> tuple[int, int]:
+        """How far the open containers go on in this line, and how many do."""
+        at = matched = start = 0
+        for container in self.stack:
+            start = _after_spaces(line, max(at, start))  # each line's spaces are passed once
+            if container.mark == ">":
+                if start - at > 3 or not line.startswith(">", start):
+                    break
+                at = start + 1 + line.startswith(" ", start + 1)
+            elif start == len(line):
+                if container.is_empty:
+                    break
+                at = start
+            elif start - at >= container.indent:
+                at += container.indent
+            else:
+                break
+            matched += 1
+        return at, matched
+
+    def _is_held(self, number: int, line: str, at: int) -> bool:
+        """Whether the open fence, code or HTML takes the line; what ends there is closed."""
+        leaf = self.leaf
+        if leaf is None or leaf.kind == "paragraph":
+            return False
+        start = _after_spaces(line, at)
+        is_blank = start == len(line)
+        if leaf.kind == "code":
+            if not is_blank and start - at < 4:
+                return False
+        elif leaf.kind == "html" and is_blank and leaf.close is BLANK_LINE:
+            self._close_leaf()
+            return True
+        if not is_blank:
+            leaf.end = number + 1
+        if leaf.kind == "fence":
+            is_end = start - at < 4 and leaf.close.match(line, start)
+        else:
+            is_end = leaf.kind == "html" and leaf.close.search(line, at)
+        if is_end:
+            self._close_leaf()
+        return True
+
+    def _open(self, number: int, line: str, at: int, matched: int) -> None:
+        while True:
+            start = _after_spaces(line, at)
+            if start == len(line):
+                self._blank(matched)
+                return
+            if start - at > 3:
+                break
+            opened = self._container(number, line, at, matched)
+            if opened is None:
+                if self._is_block(number, line, start, matched):
+                    return
+                break
+            at = opened
+            matched = len(self.stack)
+        self._text(number, line, at, start, matched)
+
+    def _blank(self, matched: int) -> None:
+        if matched < len(self.stack):
+            self._close(matched)
+        elif self.leaf is not None and self.leaf.kind == "paragraph":
+            self._close_leaf()
+
+    def _container(self, number: int, line: str, at: int, matched: int) -> int | None:
+        """Open the quotation or list item that starts here; where its content starts."""
+        start = _after_spaces(line, at)
+        if len(self.stack) >= MAX_DEPTH and matched >= MAX_DEPTH:
+            return None
+        if line[start] == ">":
+            self._close(matched)
+            self._push(_Container(number, number + 1, ">"))
+            return start + 1 + line.startswith(" ", start + 1)
+        marker = MARKER.match(line, start)
+        if marker is None or _is_rule(line, start) or self._is_underline(line, start, matched):
+            return None
+        after = _after_spaces(line, marker.end())
+        is_blank = after == len(line)
+        if self._is_in_paragraph(matched) and (is_blank or int(marker[2] or 1) != 1):
+            return None
+        spaces = after - marker.end()
+        if is_blank or spaces > 4:
+            spaces = 1
+        content = min(len(line), marker.end() + spaces)
+        self._close(matched)
+        indent = marker.end() + spaces - at
+        self._push(_Container(number, number + 1, marker[1] or marker[3], indent))
+        return content
+
+    def _is_in_paragraph(self, matched: int) -> bool:
+        """Whether the line would go on a paragraph of the very container that it is in."""
+        return matched == len(self.stack) and self.leaf is not None and self.leaf.is_paragraph
+
+    def _is_underline(self, line: str, start: int, matched: int) -> bool:
+        return self._is_in_paragraph(matched) and SETEXT.match(line, start) is not None
+
+    def _is_block(self, number: int, line: str, start: int, matched: int) -> bool:
+        """Whether a block of its own starts here, which is opened."""
+        first = line[start]
+        if first == "#" and (heading := ATX.match(line, start)):
+            self._close(matched)
+            self._tell(Block("heading", number, number + 1, len(heading[1])))
+        elif first in "`~" and (fence := FENCE.match(line, start)):
+            mark = fence[1] or fence[2]
+            self._close(matched)
+            close = re.compile(f"{mark[0]}{{{len(mark)},}} *$")
+            self.leaf = _Leaf("fence", number, number + 1, close=close)
+        elif first == "<" and (end := self._html(line, start)):
+            self._close(matched)
+            self.leaf = _Leaf("html", number, number + 1, close=end)
+            if end.search(line, start):
+                self._close_leaf()
+        elif first in "=-" and self._is_underline(line, start, matched):
+            self._underline(number, line, start)
+        elif first in "-_*" and _is_rule(line, start):
+            self._close(matched)
+            self._tell(Block("rule", number, number + 1))
+        else:
+            return False
+        self._fill()
+        return True
+
+    def _html(self, line: str, start: int) -> re.Pattern[str] | None:
+        is_in_paragraph = self.leaf is not None and self.leaf.kind == "paragraph"
+        return html_end(line, start, is_in_paragraph=is_in_paragraph)
+
+    def _underline(self, number: int, line: str, start: int) -> None:
+        """Make a heading of the paragraph, but for definitions before it."""
+        leaf = self.leaf
+        assert leaf is not None  # narrows the type
+        defined = definition_lines(leaf.texts)
+        if defined == len(leaf.texts):
+            self._close_leaf()
+            self.leaf = _Leaf("paragraph", number, number + 1, [line[start:]])
             return
-        self.tokens.append({"type": "paragraph", "text": "", "start": self.cursor})
+        if defined:
+            self._tell(Block("definition", leaf.first, leaf.first + defined))
+        level = 1 if line[start] == "=" else 2
+        self._tell(Block("heading", leaf.first + defined, number + 1, level, is_setext=True))
+        self.leaf = None
 
-    def append_paragraph(self) -> int | None:
-        return self.find_line_end() if self._is_in_paragraph() else None
+    def _text(self, number: int, line: str, at: int, start: int, matched: int) -> None:
+        leaf = self.leaf
+        if leaf is not None and leaf.is_paragraph:
+            # A line may go on a paragraph without the marks of the containers around it.
+            leaf.end = number + 1
+            text = line[start:]
+            if matched == len(self.stack) and is_table_head(leaf.texts[-1], text):
+                leaf.table = number - 1
+            leaf.texts.append(text)
+            return
+        is_row = leaf is not None and leaf.table is not None and start - at < 4
+        if leaf is not None and is_row and matched == len(self.stack):
+            leaf.end = number + 1
+            return
+        self._close(matched)
+        if start - at > 3:
+            self.leaf = _Leaf("code", number, number + 1)
+        else:
+            self.leaf = _Leaf("paragraph", number, number + 1, [line[start:]])
+        self._fill()
 
-    def _is_in_paragraph(self) -> bool:
-        last = self.last_token()
-        return bool(last) and last["type"] == "paragraph"
+    def _push(self, container: _Container) -> None:
+        self._fill()
+        self.stack.append(container)
 
+    def _fill(self) -> None:
+        if self.stack:
+            self.stack[-1].is_empty = False
 
-class _TopLevelParser(BlockParser):
-    """Finds top-level blocks only, and gives every token its start."""
+    def _close(self, depth: int) -> None:
+        """Close the open leaf, and the containers from this depth on."""
+        self._close_leaf()
+        if self.stack and depth == 0:
+            outer = self.stack[0]
+            kind = "quote" if outer.mark == ">" else "list"
+            self.stack.clear()
+            if kind == "list" and self.list_mark == outer.mark:
+                first = self.found.pop().first
+                self.found.append(Block("list", first, outer.end))
+            else:
+                self._tell(Block(kind, outer.first, outer.end))
+                self.list_mark = outer.mark if kind == "list" else ""
+        del self.stack[depth:]
 
-    state_cls = _NotingState
+    def _close_leaf(self) -> None:
+        leaf, self.leaf = self.leaf, None
+        if leaf is None or self.stack:
+            return
+        if leaf.kind != "paragraph":
+            self._tell(Block("fence" if leaf.kind == "code" else leaf.kind, leaf.first, leaf.end))
+            return
+        end = leaf.end if leaf.table is None else leaf.table
+        text = leaf.first + definition_lines(leaf.texts[: end - leaf.first])
+        if leaf.first < text:
+            self._tell(Block("definition", leaf.first, text))
+        if text < end:
+            self._tell(Block("paragraph", text, end))
+        if leaf.table is not None:
+            self._tell(Block("table", leaf.table, leaf.end))
 
-    def compile_sc(self, rules: list[str] | None = None) -> re.Pattern[str]:
-        # mistune lets a heading go on a quotation, as only a paragraph may.
-        return super().compile_sc([*rules, "atx_heading"] if rules == _QUOTE_ENDS else rules)
+    def _tell(self, block: Block) -> None:
+        if not self.stack:
+            self.found.append(block)
+            self.list_mark = ""
 
-    def parse(self, state: BlockState, rules: list[str] | None = None) -> None:
-        # What is inside a list item or a quotation never changes where the outer block ends.
-        if state.parent is None:
-            super().parse(state, rules)
-
-    def parse_method(self, m: Match[str], state: BlockState) -> int | None:
-        assert isinstance(state, _NotingState)  # narrows the type
-        outer, known = state.rule_start, len(state.tokens)
-        state.rule_start = m.start()
-        end = super().parse_method(m, state)
-        state.rule_start = outer
-        # Lists and quotations are inserted before the last token, which mistune takes to be what
-        # ended them, also where the line that did so went to the paragraph before.
-        for token in state.tokens[max(0, known - 1) :]:
-            token.setdefault("start", m.start())
-        return end
-
-    def parse_atx_heading(self, m: Match[str], state: BlockState) -> int:
-        # The text is taken by `atx_text`: the inherited pattern is quadratic in trailing spaces.
-        level = len(m.group("atx_1"))
-        state.append_token({"type": "heading", "attrs": {"level": level}, "style": "atx"})
-        return m.end() + 1
-
-    def parse_ref_link(self, m: Match[str], state: BlockState) -> int | None:
-        # mistune gives no token for a definition; neighbouring ones are one block here.
-        before = state.tokens[-1]["type"] if state.tokens else ""
-        end = super().parse_ref_link(m, state)
-        if end and before not in {"paragraph", "definition"}:
-            state.append_token({"type": "definition"})
-        return end
-
-
-_PARSER = _TopLevelParser()
+    def end(self) -> list[Block]:
+        self._close(0)
+        return self.found
 
 
 def blocks(text: str) -> list[Block]:
     """The top-level blocks of a text whose line ends are all LF, in order; blank lines are none."""
-    state = _NotingState()
-    state.process(text)
-    _PARSER.parse(state)
-    starts = [0]
-    while (newline := text.find("\n", starts[-1])) != -1:
-        starts.append(newline + 1)
-    lines = text.split("\n")
-    tokens = sorted(state.tokens, key=lambda token: int(token["start"]))
-    found: list[Block] = []
-    for index, token in enumerate(tokens):
-        kind = _KINDS.get(token["type"])
-        if kind is None:
-            continue
-        first = bisect_right(starts, token["start"]) - 1
-        end = len(lines)
-        if index + 1 < len(tokens):
-            end = bisect_right(starts, tokens[index + 1]["start"]) - 1
-        if kind == "paragraph":
-            found += _with_table(lines, first, end)
-        else:
-            level = token.get("attrs", {}).get("level", 0) if kind == "heading" else 0
-            found.append(Block(kind, first, end, level, token.get("style") == "setext"))
-    return found
+    scanner = _Scanner()
+    for number, line in enumerate(text.split("\n")):
+        # A tab is as many spaces as bring it to the next multiple of four, wherever it stands.
+        scanner.read(number, line.expandtabs(4).rstrip(" "))
+    return scanner.end()
 
 
-def _with_table(lines: list[str], first: int, end: int) -> list[Block]:
-    """A paragraph, and the table that its lines may hold after it (a table ends a paragraph)."""
-    for row in range(first + 1, end):
-        if "|" in lines[row] and _is_table_head(lines[row - 1], lines[row]):
-            before = [Block("paragraph", first, row - 1)] if row - 1 > first else []
-            return [*before, Block("table", row - 1, end)]
-    return [Block("paragraph", first, end)]
+def _after_spaces(line: str, at: int) -> int:
+    end = len(line)
+    while at < end and line[at] == " ":
+        at += 1
+    return at
 
 
-def _is_table_head(header: str, delimiter: str) -> bool:
-    cells = _cells(delimiter)
-    for cell in cells:
-        dashes = cell.strip(" \t").removeprefix(":").removesuffix(":")
-        if not dashes or dashes.strip("-"):
-            return False
-    return len(cells) == len(_cells(header))
-
-
-def _cells(row: str) -> list[str]:
-    plain = row.replace("\\|", "  ").strip(" \t")
-    return plain.removeprefix("|").removesuffix("|").split("|")
+def _is_rule(line: str, at: int) -> bool:
+    # The last mark is looked at first: many nested items would each read the line to its end.
+    return line[-1] == line[at] and RULE.match(line, at) is not None
 
 
 def atx_text(line: str) -> str:
@@ -173,9 +326,4 @@ def is_item_start(line: str) -> bool:
     text = line.lstrip(" ")
     if len(line) - len(text) > 3:
         return False
-    marker, rest = text[:1], text[1:]
-    if marker.isdecimal() and marker.isascii():
-        digits = len(text) - len(text.lstrip("0123456789"))
-        marker, rest = text[digits : digits + 1], text[digits + 1 :]
-        return digits <= 9 and marker in {".", ")"} and (not rest or rest[0] in " \t")
-    return marker in {"-", "*", "+"} and (not rest or rest[0] in " \t")
+    return MARKER.match(line.expandtabs(4), len(line) - len(text)) is not None

@@ -50,10 +50,10 @@ def test_blocks_are_ranges_of_lines() -> None:
     assert _kinds(text) == [
         ("heading", 0, 1),
         ("paragraph", 2, 4),
-        ("list", 4, 7),
+        ("list", 4, 6),
         ("quote", 7, 8),
         ("rule", 8, 9),
-        ("fence", 9, 13),
+        ("fence", 9, 12),
     ]
 
 
@@ -61,7 +61,7 @@ def test_an_html_block_begins_where_it_opens() -> None:
     assert _kinds("a\n\n<!-- b\n\nc -->\nd\n") == [
         ("paragraph", 0, 1),
         ("html", 2, 5),
-        ("paragraph", 5, 7),
+        ("paragraph", 5, 6),
     ]
 
 
@@ -79,12 +79,12 @@ def test_a_list_ends_where_another_block_breaks_it() -> None:
 def test_an_underlined_paragraph_is_a_heading() -> None:
     assert blocks("A\nB\n===\n\nC\n---\n") == [
         Block("heading", 0, 3, 1, is_setext=True),
-        Block("heading", 4, 7, 2, is_setext=True),
+        Block("heading", 4, 6, 2, is_setext=True),
     ]
 
 
 def test_a_table_starts_at_its_header_row() -> None:
-    assert _kinds("a\nx | y\n:-- | --:\n1 | 2\n") == [("paragraph", 0, 1), ("table", 1, 5)]
+    assert _kinds("a\nx | y\n:-- | --:\n1 | 2\n") == [("paragraph", 0, 1), ("table", 1, 4)]
 
 
 @pytest.mark.parametrize("text", ["a | b\n- | -\n", "a | b\n---|---|---\n", "a\n|---|---|\n"])
@@ -93,7 +93,7 @@ def test_rows_without_a_fitting_delimiter_are_no_table(text: str) -> None:
 
 
 def test_definitions_are_a_block_of_their_own() -> None:
-    assert _kinds("[a]: /u\n[b]: /v\ntext\n") == [("definition", 0, 2), ("paragraph", 2, 4)]
+    assert _kinds("[a]: /u\n[b]: /v\ntext\n") == [("definition", 0, 2), ("paragraph", 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,45 @@ def test_a_heading_ends_a_quotation() -> None:
     assert _kinds("> q\n# A\n\ntext\n") == [
         ("quote", 0, 1),
         ("heading", 1, 2),
-        ("paragraph", 3, 5),
+        ("paragraph", 3, 4),
     ]
 
 
-def test_a_list_that_may_not_end_a_quotation_belongs_to_it() -> None:
-    assert _kinds("text\n> q\n3.\tx\n")[-1] == ("quote", 1, 4)
+def test_a_list_ends_a_quotation_whatever_its_number() -> None:
+    assert _kinds("text\n> q\n3.\tx\n") == [
+        ("paragraph", 0, 1),
+        ("quote", 1, 2),
+        ("list", 2, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    "before", ["- item", "1. item", "> said", "> - both", "text", "a | b\n-|-"]
+)
+@pytest.mark.parametrize(
+    ("tag", "end"), [("<script>", "</script>"), ("<pre>", "</pre>"), ("<!--", "-->")]
+)
+def test_what_html_hides_is_no_markdown_whatever_stands_before(
+    before: str, tag: str, end: str
+) -> None:
+    found = blocks(f"{before}\n{tag}\n# R\n\nJobs must run.\n{end}\n\n# B\n")
+    assert [block.kind for block in found][-2:] == ["html", "heading"]
+    assert sum(block.kind == "heading" for block in found) == 1
+
+
+@pytest.mark.parametrize("tag", ["<div>", "<p>", "</div>", "<table"])
+@pytest.mark.parametrize("before", ["- item", "> said", "text"])
+def test_a_block_of_html_goes_on_to_a_blank_line(before: str, tag: str) -> None:
+    found = blocks(f"{before}\n{tag}\n# R\n\ntext\n")
+    assert [block.kind for block in found][1:] == ["html", "paragraph"]
+
+
+@pytest.mark.parametrize("odd", ["\x0c", "\x0b", "\u2028", "\u2029", "\x85", "\xa0", "\x1c"])
+def test_only_line_feeds_end_lines_and_only_spaces_and_tabs_are_blank(odd: str) -> None:
+    assert [block.kind for block in blocks(f"a\n{odd}---\n# B\n")] == ["paragraph", "heading"]
+    assert _kinds(f"a{odd}# b\n{odd}\nc\n") == [("paragraph", 0, 3)]
+
+
+def test_definitions_before_an_underline_are_no_part_of_the_heading() -> None:
+    assert blocks("[a]: /u\nA\n===\n")[1] == Block("heading", 1, 3, 1, is_setext=True)
+    assert _kinds("[a]: /u\n===\n") == [("definition", 0, 1), ("paragraph", 1, 2)]
