@@ -11,11 +11,14 @@ import csv
 import json
 import random
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from collectors.documents import is_document, read_document
 from collectors.policy import Policy
