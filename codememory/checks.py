@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Warning as Caution
 
 from collectors.git import OLDEST_GIT
 
@@ -72,7 +73,7 @@ def check_proxy(**_: Any) -> list[CheckMessage]:
     if settings.HTTPS or not settings.CODEMEMORY_TRUST_PROXY:
         return []
     hint = "set CODEMEMORY_HTTPS, or leave CODEMEMORY_TRUST_PROXY off"
-    return [Warning("a proxy is trusted and HTTPS is off", hint=hint, id="codememory.W006")]
+    return [Caution("a proxy is trusted and HTTPS is off", hint=hint, id="codememory.W006")]
 
 
 def git_version() -> str | None:
