@@ -1,6 +1,7 @@
 """The one escape by which paths of any bytes are shown and asked for: lossless both ways.
 
-A path is UTF-8 text; a byte that is not, a control character and a backslash become `\\xNN`.
+A path is UTF-8 text; a byte that is not, a control character, a mark that is not seen but turns or
+breaks the text around it, and a backslash become `\\xNN` for each byte.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from django.conf import settings
 
 from collectors.redact import redact_path
 
-_ESCAPED = re.compile(r"\\x([0-9a-f]{2})")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+_ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\\\\\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
 
 
 def shown_path(raw: bytes | None) -> str | None:
@@ -21,7 +24,7 @@ def shown_path(raw: bytes | None) -> str | None:
     if raw is None:
         return None
     text = raw.decode("utf-8", "surrogateescape")
-    text = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    text = _HIDDEN.sub(lambda match: "".join(f"\\x{b:02x}" for b in match[0].encode()), text)
     return "".join(f"\\x{ord(c) - 0xDC00:02x}" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in text)
 
 

@@ -1,16 +1,16 @@
 """Reads repositories as a run does, without the database, and prints what it saw as JSON.
 
 A program of its own, so that everything it starts and connects to can be watched. Called with a
-file of JSON: `{name: root}`, and a folder for its shadows.
+file of JSON: `{name: root}`, a folder for its shadows, and `walls` to keep the limits of children.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import time
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import collectors.git as collectors_git
 from collectors.document_reader import DocumentReader
 from collectors.documents import is_document
-from collectors.git import Refused, Shadow, find_root, open_repository
+from collectors.git import Refused, Shadow, open_repository
 from collectors.history import read_page
 from collectors.parse_pool import ParsePool
 from collectors.policy import Policy
@@ -41,6 +41,8 @@ class Seen:
     documents: dict[str, str] = field(default_factory=dict)
     gaps: list[tuple[str, str | None, str | None]] = field(default_factory=list)
     seconds: float = 0.0
+    peak_mib: int = 0  # of this process, and of its largest child, so far
+    child_mib: int = 0
 
     def note(self, gaps: list[Gap] | tuple[Gap, ...]) -> None:
         self.gaps += [
@@ -66,10 +68,10 @@ def read(root: Path, scratch: Path, pool: ParsePool) -> Seen:
 
 def read_history(seen: Seen, shadow: Shadow, head: str) -> None:
     with shadow.objects() as reader:
-        listing = shadow.rev_list(head)
-        while oids := list(islice(listing, 100)):
+        listing = list(shadow.rev_list(head))
+        while oids := listing[:100]:
             page = read_page(shadow, reader, oids, POLICY, lambda _: set())
-            assert page.listed == len(oids)
+            del listing[: page.listed]
             seen.commits += [commit.oid for commit in page.commits]
             for row in page.changes:
                 path = row.new_path or row.old_path or b""
@@ -99,7 +101,9 @@ def read_documents(seen: Seen, shadow: Shadow, head: str, documents: DocumentRea
 
 def main() -> None:
     # Under a file size limit of 0 nothing could leave a mark: the walls must not hide anything.
-    collectors_git.LIMITS.clear()
+    if "walls" not in sys.argv:
+        collectors_git.LIMITS.clear()
+    collectors_git.MAX_LISTED = 20_000
     roots: dict[str, str] = json.loads(Path(sys.argv[1]).read_text())
     found: dict[str, Any] = {}
     with ParsePool() as pool:
@@ -107,8 +111,9 @@ def main() -> None:
             started = time.monotonic()
             seen = read(Path(root), Path(sys.argv[2]), pool)
             seen.seconds = time.monotonic() - started
+            seen.peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            seen.child_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
             found[name] = vars(seen)
-    assert find_root(Path(sys.argv[2])) != Path("/")
     print(json.dumps(found))
 
 

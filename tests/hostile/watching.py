@@ -27,14 +27,14 @@ def can_watch() -> bool:
 
 
 def read_all(
-    roots: Mapping[str, Path], folder: Path, environment: Mapping[str, str]
+    roots: Mapping[str, Path], folder: Path, environment: Mapping[str, str], *more: str
 ) -> tuple[dict[str, Any], set[str] | None, int]:
     """Return what was seen, the names of the programs it started (None: not watched), and how
     many connections to other hosts it tried.
     """
     asked, trace = folder / "roots.json", folder / "trace"
     asked.write_text(json.dumps({name: str(root) for name, root in roots.items()}))
-    words = [sys.executable, str(READING), str(asked), str(folder / "scratch")]
+    words = [sys.executable, str(READING), str(asked), str(folder / "scratch"), *more]
     is_watched = can_watch()
     if is_watched:
         words = ["strace", "-f", "-qq", "-e", "trace=execve,connect", "-o", str(trace), *words]
