@@ -104,7 +104,8 @@ def thousand_runs(trial: Trial) -> None:
     """The one starts within two slices of the many."""
     world = trial.world
     world.ensure_up()
-    many, few = world.neighbour, world.subject()
+    many, few = trial.begin("--source", "git"), world.subject()
+    settle(world, many)
     world.sql(
         "INSERT INTO codememory_worktree (scope_id, root, root_digest, git_dir)"
         " SELECT scope_id, root, sha256(n::text::bytea), git_dir FROM codememory_worktree,"
@@ -140,24 +141,13 @@ def thousand_runs(trial: Trial) -> None:
         assert slices <= 2, f"{slices} slices of the others went first"
         trial.note = f"{slices} slices first, {before} done before"
     finally:
-        _forget_many(world, many.scope)
+        world.run("projects", "remove", many.slug, "--yes")
     world.collect(few)
     trial.recover()
 
 
 def _claims(world: World, scope: int) -> int:
     return len(world.sql("SELECT 1 FROM codememory_run WHERE scope_id = %s AND fence > 0", scope))
-
-
-def _forget_many(world: World, scope: int) -> None:
-    """End the many, and take their rows away."""
-    world.sql(
-        "UPDATE codememory_run SET state = 'CANCELLED', not_before = NULL, ended_at = now()"
-        " WHERE scope_id = %s AND state = 'QUEUED'",
-        scope,
-    )
-    live = "SELECT 1 FROM codememory_run WHERE scope_id = %s AND state IN ('QUEUED', 'RUNNING')"
-    wait_for(lambda: not world.sql(live, scope), "the end of the many")
 
 
 @fault("a newer version migrates while a worker works")
