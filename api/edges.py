@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,6 +27,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+
+LACKED = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class TooLargeError(Exception):
@@ -66,9 +68,10 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
+            given = [*message.get("headers", ())]
+            names = {name.lower() for name, _ in given}  # Django writes them in both cases
+            missing = [(name, value) for name, value in LACKED if name not in names]
+            message = {**message, "headers": given + missing}
         await self._send(message)
 
 
