@@ -11,6 +11,7 @@ from tests.secrets.kinds import KINDS, Kind
 
 PLACES = ("document", "code", "path", "url", "lines", "diff")
 SPOKEN = {"Version:", "PRIVATE", "KEY-----", "BLOCK-----"}  # in the frame of a key, not in it
+LEAST = 6
 WINDOW = 10  # so many characters of a secret, together, are a leak
 
 
@@ -22,6 +23,15 @@ class Planted:
     place: str
     text: str
     secret: str
+
+    def pieces(self) -> list[str]:
+        """The secret's own lines, without the frame that announces a key."""
+        words = re.split(r"\s+|\\n", self.secret)
+        return [
+            word
+            for word in words
+            if len(word) >= LEAST and not word.startswith("-----") and word not in SPOKEN
+        ]
 
 
 def plant(seed: int, rounds: int = 3) -> Iterator[Planted]:
@@ -39,11 +49,9 @@ def plant(seed: int, rounds: int = 3) -> Iterator[Planted]:
 def leaks(planted: Planted, text: str) -> list[str]:
     """The pieces of the secret that the text still shows."""
     found = []
-    for piece in re.split(r"\s+|\\n", planted.secret):
-        if piece.startswith("-----") or len(piece) < 6 or piece in SPOKEN:
-            continue
+    for piece in planted.pieces():
         windows = {piece[at : at + WINDOW] for at in range(max(1, len(piece) - WINDOW + 1))}
-        found += sorted(window for window in windows if window and window in text)
+        found += sorted(window for window in windows if window in text)
     return found
 
 

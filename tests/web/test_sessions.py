@@ -71,9 +71,9 @@ def test_a_session_ends_by_itself(
     assert is_in(client)
     setattr(settings, limit, 100)
     now = client.session[session_limits.SEEN]
-    monkeypatch.setattr(session_limits.time, "time", lambda: now + 99)
+    monkeypatch.setattr("codememory.session_limits.time.time", lambda: now + 99)
     assert is_in(client)
-    monkeypatch.setattr(session_limits.time, "time", lambda: now + 250)
+    monkeypatch.setattr("codememory.session_limits.time.time", lambda: now + 250)
     assert not is_in(client)
 
 
@@ -85,7 +85,7 @@ def test_whoever_works_on_is_not_idle(
     settings.CODEMEMORY_SESSION_IDLE_SECONDS = 100
     now = client.session[session_limits.SEEN]
     for later in (90, 180, 270):
-        monkeypatch.setattr(session_limits.time, "time", lambda at=now + later: at)
+        monkeypatch.setattr("codememory.session_limits.time.time", lambda at=now + later: at)
         assert is_in(client)
 
 
