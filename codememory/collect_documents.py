@@ -41,6 +41,7 @@ from codememory.models import (
 from codememory.policies import read_policy
 from codememory.projects import open_root
 from codememory.runs import Claim
+from codememory.search.entries import settle_index
 from codememory.stored_gaps import store_gaps
 from collectors.document_reader import DocumentReader
 from collectors.documents import is_document, is_other_text
@@ -325,6 +326,7 @@ def _finish(claim: Claim, run: Run) -> None:
     snapshot = RefSnapshot.objects.filter(
         scope_id=run.scope_id, worktree_id=run.worktree_id, head_oid=run.head_oid
     )
+    settle_index()
     with runs.fenced(claim) as row:
         history = {**row.cursor["history"], "is_whole": snapshot.exists()}
         row.cursor = {**row.cursor, "history": history}

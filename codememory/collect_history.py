@@ -40,12 +40,14 @@ from codememory.models import (
 from codememory.policies import read_policy, reading_generations
 from codememory.projects import open_root
 from codememory.runs import Claim
+from codememory.search.entries import settle_index
+from codememory.stored_contents import has_unread
 from codememory.stored_gaps import store_gaps
 from collectors.git import ObjectReader, Repository, Shadow, ignored_overlays
 from collectors.history import HistoryPage, Known, Pair, begin_page
 from collectors.ignoring import ignores_of, with_ignores
 from collectors.policy import Policy
-from collectors.values import Gap, GapReason
+from collectors.values import ContentClass, Gap, GapReason
 
 PAGE_COMMITS = 100
 CHUNK = 2_000
@@ -195,9 +197,12 @@ def _pages(
     def begin(oids: list[str], is_known: Known) -> HistoryPage:
         return begin_page(shadow, reader, oids, policy, is_known)
 
+    retries = has_unread(run.scope_id)
     for page, terms, seconds in analysed_pages(listing, PAGE_COMMITS, policy, known, begin):
         started = time.monotonic()
-        prepared = prepare_page(run.scope_id, page, policy, repository.object_format, terms)
+        given = (run.scope_id, page, policy, repository.object_format, terms)
+        prepared = prepare_page(*given, has_unread=retries)
+        retries |= any(c.content_class is ContentClass.UNREAD for c in page.content_changes)
         prepared_at = time.monotonic()
         with runs.fenced(claim) as row:
             counts = store_page(run.scope_id, run.pk, prepared)
@@ -268,6 +273,7 @@ def _finish(claim: Claim, run: Run, shadow: Shadow) -> None:
             "HISTORY_INCOMPLETE", "commits were missing; reading all again", retryable=True
         )
     unreachable = _unreachable(run.scope_id, found)
+    settle_index()
     with runs.fenced(claim) as row:
         RefSnapshot.objects.update_or_create(
             scope_id=run.scope_id,

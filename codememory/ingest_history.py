@@ -88,10 +88,13 @@ def prepare_page(
     policy: Policy,
     algorithm: str,
     terms: Mapping[tuple[str, int], ChangeTerms] = MappingProxyType({}),
+    *,
+    has_unread: bool = True,
 ) -> PreparedPage:
     """Do everything of a page that reads or computes; nothing is written.
 
-    `terms` are those already found, by commit and parent index.
+    `terms` are those already found, by commit and parent index; without `has_unread`, no content
+    of the page is looked up as one that is stored and could not be read before.
     """
     comparisons = group_comparisons(page.changes)
     contents = {(c.old_oid, c.new_oid): c for c in page.content_changes}
@@ -101,7 +104,7 @@ def prepare_page(
         if classify_change(row, policy) not in UNREAD_CLASSES and pair_of(row) not in contents
     }
     contents |= load_contents(scope_id, missing)
-    healed = unread_rows(scope_id, page.content_changes)
+    healed = unread_rows(scope_id, page.content_changes) if has_unread else {}
     assign_identities(
         comparisons,
         # A change keeps the identity it got while it could not be read.
@@ -156,7 +159,8 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     commits = _store_commits(scope_id, prepared)
     make_readable(scope_id, generation, prepared.healed, prepared.contents)
     new_contents = store_contents(scope_id, generation, page.content_changes)
-    contents = content_ids(scope_id, {pair_of(row) for row in page.changes})
+    others = {pair_of(row) for row in page.changes} - new_contents.keys()
+    contents = new_contents | content_ids(scope_id, others)
     changes, new_changes = _store_logical_changes(scope_id, prepared)
     mended = _withdraw_gaps(scope_id, commits)
     shown_before = shown_changes(scope_id, prepared.reclassified | mended)
@@ -169,7 +173,7 @@ def store_page(scope_id: int, run_id: int, prepared: PreparedPage) -> dict[str, 
     terms = [(changes[i], found) for i, found in prepared.terms.items() if i in changes]
     entries = write_changes(scope_id, terms)
     return {
-        "new_content_changes": new_contents,
+        "new_content_changes": len(new_contents),
         "new_logical_changes": len(new_changes),
         "new_file_changes": rows,
         "new_search_entries": entries,

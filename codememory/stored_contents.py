@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from django.db import connection
+from django.db.models import Q
 
 from codememory.bulk import insert_rows, int_array
 from codememory.logical_changes import Pair
@@ -28,24 +29,23 @@ def known_pairs(scope_id: int, pairs: Collection[Pair], since: int) -> set[Pair]
 
 def content_ids(scope_id: int, pairs: Collection[Pair], more: str = "") -> dict[Pair, int]:
     """Return the rows of those pairs that are stored; `more` narrows them, in SQL of ours."""
-    if not pairs:
-        return {}
-    olds, news = [p[0] for p in pairs], [p[1] for p in pairs]
     table = ContentChange._meta.db_table
     asked = "FROM unnest(%s::text[], %s::text[]) AS a (o, n) JOIN"
     # Three statements, so that each is an equality the unique index serves.
-    halves = (
-        "c.old_oid = a.o AND c.new_oid = a.n",
-        "c.old_oid IS NULL AND a.o IS NULL AND c.new_oid = a.n",
-        "c.new_oid IS NULL AND a.n IS NULL AND c.old_oid = a.o",
+    kinds = (
+        ("c.old_oid = a.o AND c.new_oid = a.n", [p for p in pairs if p[0] and p[1]]),
+        ("c.old_oid IS NULL AND c.new_oid = a.n", [p for p in pairs if p[1] and not p[0]]),
+        ("c.new_oid IS NULL AND c.old_oid = a.o", [p for p in pairs if p[0] and not p[1]]),
     )
     found: dict[Pair, int] = {}
     with connection.cursor() as cursor:
-        for half in halves:
+        for condition, of_kind in kinds:
+            if not of_kind:
+                continue
             cursor.execute(
                 f"SELECT c.old_oid, c.new_oid, c.id {asked} {table} c "
-                f"ON c.scope_id = %s AND {half} {more}",
-                [olds, news, scope_id],
+                f"ON c.scope_id = %s AND {condition} {more}",
+                [[p[0] for p in of_kind], [p[1] for p in of_kind], scope_id],
             )
             found |= {(old, new): row_id for old, new, row_id in cursor.fetchall()}
     return found
@@ -76,8 +76,17 @@ def unread_rows(scope_id: int, contents: Iterable[ContentChangeValue]) -> dict[P
     return content_ids(scope_id, read_now, f"AND {_NOT_READ}")
 
 
-def store_contents(scope_id: int, generation: int, contents: Sequence[ContentChangeValue]) -> int:
-    """Write those that are not stored; returns how many are new."""
+def has_unread(scope_id: int) -> bool:
+    """Whether anything is stored that could not be read, or not to its end."""
+    rows = ContentChange.objects.filter(scope_id=scope_id)
+    unread = Q(content_class__in=[ContentClass.UNREAD.value, ContentClass.OVERSIZE.value])
+    return rows.filter(unread | Q(hunks_cut__gt=0)).exists()
+
+
+def store_contents(
+    scope_id: int, generation: int, contents: Sequence[ContentChangeValue]
+) -> dict[Pair, int]:
+    """Write those that are not stored; returns the rows of the new ones."""
     rows = [
         (
             scope_id,
@@ -101,7 +110,8 @@ def store_contents(scope_id: int, generation: int, contents: Sequence[ContentCha
         "removed_lines", "hunk_ranges", "hunk_digests", "hunks_cut", "policy_generation",
         "extractor_revision",
     ]  # fmt: skip
-    return len(insert_rows(ContentChange, names, rows))
+    new = insert_rows(ContentChange, names, rows, ["old_oid", "new_oid", "id"])
+    return {(old, new): row_id for old, new, row_id in new}
 
 
 def make_readable(

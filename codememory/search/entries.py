@@ -135,6 +135,12 @@ def remove_entries(scope_id: int, kind: EntryKind, target_ids: Collection[int]) 
     return len(rows)
 
 
+def settle_index() -> None:
+    """Work what waits in the index's list into the index, so that no search has to read it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT gin_clean_pending_list('search_entry_terms')")
+
+
 def _write(
     cursor: Any,
     scope_id: int,
