@@ -26,7 +26,7 @@ from tests.secrets.corpus import PLACES, Planted, leaks, plant
 from tests.secrets.kinds import KINDS
 
 KEY = b"k" * 32
-SEEDS = (1, 2, 3)
+SEEDS = (11, 12, 13)
 UNREAD = {PathClass.EXCLUDED, PathClass.PROTECTED}
 LEAST_RECALL = 0.99
 
