@@ -24,7 +24,10 @@ _KINDS = {
     b"type": SymbolKind.TYPE,
     b"domain": SymbolKind.TYPE,
 }
-_PLAIN = rb"""(--[^\n]*|/\*.*?(?:\*/|\Z))|[eE]'(?:[^'\\]|\\.|'')*'?|'(?:[^']|'')*'?"""
+_PLAIN = (
+    rb"(--[^\n]*|/\*.*?(?:\*/|\Z))|[eE]'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'?"
+    rb"|'[^']*(?:''[^']*)*'?"
+)
 _TOKEN = re.compile(_PLAIN, re.DOTALL)
 _DOLLAR = re.compile(_PLAIN + rb"|(?<![\w$])(\$(?:[A-Za-z_]\w*)?\$)", re.DOTALL)
 _DELIMITER = re.compile(rb"^[ \t]*delimiter[ \t]+(\S+)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
@@ -38,10 +41,12 @@ _CREATE = re.compile(
     rb"(?:if\s+not\s+exists\s+)?(" + _NAME + rb"(?:\s*\.\s*" + _NAME + rb")*)",
     re.IGNORECASE,
 )
+_NOT_SPACE = re.compile(rb"\S")
 _PART = re.compile(_NAME)
 _WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w$\x80-\xff]*|[;\x01]")
 _ROUTINE_BODY = re.compile(rb"\b(?:as|is|begin|execute)\b", re.IGNORECASE)
 _VIEW_BODY = re.compile(rb"\bas\b", re.IGNORECASE)
+MAX_ROUTINE = 256 * 1024  # bytes in which the END of a routine is looked for
 _END = b"\x01"  # put where a line or delimiter ends a statement whatever is open
 _LOOPS = {b"if", b"loop", b"while", b"repeat", b"for"}
 
@@ -52,11 +57,10 @@ def parse_sql(data: bytes) -> Parsed:
     text = _masked(data, found)
     line_starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
     at = 0
-    while at < len(text):
-        start = at + len(text[at : at + 65536]) - len(text[at : at + 65536].lstrip())
-        created = _CREATE.match(text, start)
+    while (first := _NOT_SPACE.search(text, at)) is not None:
+        created = _CREATE.match(text, first.start())
         kind = _KINDS[created[1].lower()] if created else None
-        end = _statement_end(text, created.end() if created else start, kind)
+        end = _statement_end(text, created.end() if created else first.start(), kind)
         if created is not None and kind is not None:
             if len(found.definitions) >= MAX_SYMBOLS:
                 found.is_limited = True
@@ -92,11 +96,14 @@ def _masked(data: bytes, found: Parsed) -> bytes:
 
 def _statement_end(text: bytes, start: int, kind: SymbolKind | None) -> int:
     """Where its terminator stands, or the end of the text."""
+    plain = text.find(b";", start)
+    plain = len(text) if plain == -1 else plain
+    hard = text.find(_END, start, plain)
+    plain = plain if hard == -1 else hard
     if kind is not SymbolKind.FUNCTION:
-        ends = [end for end in (text.find(b";", start), text.find(_END, start)) if end != -1]
-        return min(ends, default=len(text))
+        return plain
     depth, before = 0, b""
-    for match in _WORD.finditer(text, start):
+    for match in _WORD.finditer(text, start, start + MAX_ROUTINE):
         word = match[0].lower()
         if word == _END or (word == b";" and depth <= 0):
             return match.start()
@@ -108,7 +115,7 @@ def _statement_end(text: bytes, start: int, kind: SymbolKind | None) -> int:
         if word == b"end":
             depth -= 1
         before = word
-    return len(text)
+    return plain if depth > 0 else min(len(text), start + MAX_ROUTINE)
 
 
 def _definition(

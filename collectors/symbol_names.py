@@ -76,7 +76,7 @@ def plain_name(text: bytes, node_type: str) -> bytes:
 
 def type_name(text: bytes) -> bytes:
     """`(s *Stack[T])` is Stack, `&'a mut a::B<T>` is a::B; what is not understood stays whole."""
-    bare, count = text, 1
+    bare, count = text[:1000], 1
     while count:
         bare, count = _GENERICS.subn(b"", bare)
     names = _TYPE_NAME.findall(bare)

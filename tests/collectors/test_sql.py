@@ -51,6 +51,10 @@ DIALECTS = {
         ),
         ["TABLE e"],
     ),
+    "a routine whose end is missing": (
+        "CREATE FUNCTION f() AS BEGIN x;\nCREATE TABLE t (a int);",
+        ["FUNCTION f", "TABLE t"],
+    ),
     "nothing": ("", []),
     "no end": ("CREATE TABLE t (a int", ["TABLE t"]),
     "no SQL": ("{{ a template }} create nothing", []),
