@@ -8,26 +8,13 @@ from collections.abc import Collection, Sequence
 from django.db.models import F
 
 from codememory.bulk import insert_rows, text_array
-from codememory.models import Candidate, CandidateState, EvidenceLink, Layer
+from codememory.candidate_places import BASE_CONFIDENCE, OPEN_STATES, binding, cite
+from codememory.models import Candidate, CandidateState, Layer
 from collectors.replaced import sentence_key
 from collectors.statements import EXTRACTOR_REVISION
 from collectors.values import Statement
 
-OPEN_STATES = (CandidateState.PENDING, CandidateState.DEFERRED)  # nobody decided for good
-# Design §2: confidence ranks, standing admits.
-BASE_CONFIDENCE = {
-    "requirement": 0.8,
-    "decision": 0.8,
-    "convention": 0.8,
-    "preference": 0.95,
-    "pattern": 0.8,
-    "error_fix": 0.8,
-    "code_pattern": 0.7,
-    "context": 0.6,
-    "command": 0.6,
-    "summary": 0.6,
-    "conversation": 0.4,
-}
+__all__ = ["OPEN_STATES", "propose", "set_replaced", "shown_digest", "statement_digest"]
 
 
 def statement_digest(text: str) -> bytes:
@@ -36,9 +23,10 @@ def statement_digest(text: str) -> bytes:
 
 
 def shown_digest(candidate: Candidate) -> bytes:
-    """SHA-256 over the statement, its type and modality, and the digests of all its evidence."""
+    """SHA-256 over statement, type, modality and flags, and the digests of all its evidence."""
     digest = hashlib.sha256()
-    for part in (candidate.statement, candidate.type, candidate.modality):
+    flags = ",".join(candidate.flags)
+    for part in (candidate.statement, candidate.type, candidate.modality, flags):
         digest.update(f"{len(part)}:{part}".encode())
     links = candidate.evidence_links.order_by("byte_start", "segment_id")
     for sha256, start in links.values_list("segment__sha256", "byte_start"):
@@ -63,11 +51,13 @@ def propose(
 ) -> dict[int, Statement]:
     """Store statements with the segment that each stands in; returns the new candidates.
 
-    A statement that some candidate already makes only adds its evidence while that one is
-    PENDING: what a person decided on keeps the evidence they saw. `earlier` are the keys of
-    sentences that stood in the documents before: moved text is nothing new.
+    A statement that some candidate already makes only adds its evidence while nobody decided on
+    that one for good: what a person decided on keeps the evidence they saw. `earlier` are the keys
+    of sentences that stood in the documents before: moved text is nothing new.
     """
-    by_digest = {statement_digest(statement.text): statement for statement, _ in found}
+    by_digest: dict[bytes, Statement] = {}
+    for statement, _ in sorted(found, key=lambda pair: binding(pair[0].modality)):
+        by_digest.setdefault(statement_digest(statement.text), statement)
     rows = [
         (
             scope_id,
@@ -93,19 +83,19 @@ def propose(
     ]  # fmt: skip
     inserted = insert_rows(Candidate, names, rows, ["id", "statement_digest"])
     new = {row_id: by_digest[bytes(digest)] for row_id, digest in inserted}
-    pending = Candidate.objects.filter(
+    still_open = Candidate.objects.filter(
         scope_id=scope_id,
         layer=Layer.WORKSPACE,
-        state=CandidateState.PENDING,
+        state__in=OPEN_STATES,
         statement_digest__in=list(by_digest),
     )
     ids = {
-        bytes(digest): row_id for row_id, digest in pending.values_list("id", "statement_digest")
+        bytes(digest): row_id for row_id, digest in still_open.values_list("id", "statement_digest")
     }
-    links = [
-        (scope_id, ids[digest], segment_id, statement.start, statement.end)
+    cited = [
+        (ids[digest], segment_id, statement)
         for statement, segment_id in found
         if (digest := statement_digest(statement.text)) in ids
     ]
-    insert_rows(EvidenceLink, ["scope", "candidate", "segment", "byte_start", "byte_end"], links)
+    cite(scope_id, cited)
     return new

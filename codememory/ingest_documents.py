@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from codememory import search_entries
 from codememory.bulk import insert_rows, text_array
+from codememory.candidate_places import follow_places
 from codememory.candidates import propose
 from codememory.models import (
     DocumentSection,
@@ -60,15 +61,17 @@ def store_documents(
     documents = [(paths[f.document.path], f.document.path, f.document) for f in found]
     ids, counts["revisions"] = store_revisions(run, algorithm, documents)
     rows = SourceRevision.objects.select_related("path").in_bulk(list(ids.values()))
+    touched: set[int] = set()
     for each in found:
         document = each.document
         revision = rows[ids[paths[document.path], document.sha256]]
         segments, new_segments = _store_structure(revision, document)
         counts["segments"] += new_segments
-        _make_current(run, revision)
+        touched |= {revision.pk, _make_current(run, revision)}
         new = propose(scope_id, _with_segments(each, segments), earlier)
         search_entries.write_candidate_entries(scope_id, new)
         counts["candidates"] += len(new)
+    follow_places(scope_id, touched)
     all_gaps = [*gaps, *(gap for each in found for gap in each.document.gaps)]
     counts["gaps"] = store_gaps(scope_id, run.pk, SourceKind.DOCUMENTS, all_gaps, paths)
     return counts
@@ -183,8 +186,12 @@ def _with_segments(
     return found
 
 
-def _make_current(run: Run, revision: SourceRevision) -> None:
-    """Point the worktree at this revision; the one it replaces leaves the index if unused."""
+def _make_current(run: Run, revision: SourceRevision) -> int:
+    """Point the worktree at this revision; the one it replaces leaves the index if unused.
+
+    Returns the id of that one, or of the revision itself.
+    """
+    replaced = revision.pk
     current = WorktreeDocument.objects.filter(
         scope_id=run.scope_id, worktree_id=run.worktree_id, path_id=revision.path_id
     ).first()
@@ -201,6 +208,7 @@ def _make_current(run: Run, revision: SourceRevision) -> None:
         current.save(update_fields=["revision"])
         _forget_unused(run.scope_id, [replaced])
     search_entries.write_section_entries(run.scope_id, revision)
+    return replaced
 
 
 def _forget_unused(scope_id: int, revision_ids: Collection[int]) -> None:
@@ -219,6 +227,7 @@ def remove_missing(run: Run, present: Collection[bytes]) -> int:
     revisions = {row.revision_id for row in gone}
     WorktreeDocument.objects.filter(pk__in=[row.pk for row in gone]).delete()
     _forget_unused(run.scope_id, revisions)
+    follow_places(run.scope_id, revisions)
     return len(gone)
 
 

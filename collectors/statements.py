@@ -39,7 +39,8 @@ def find_statements(document: Document, most: int = MAX_STATEMENTS) -> list[Stat
     places = Places(document)
     if places.is_skipped:
         return []
-    found: dict[str, tuple[int, Statement]] = {}
+    # The same words are told once, but apart where they stand as a rule here and as a plan there.
+    found: dict[tuple[str, str], tuple[int, Statement]] = {}
     for segment in document.segments:
         if segment.kind not in {"paragraph", "list"} or segment.is_truncated:
             continue
@@ -47,7 +48,8 @@ def find_statements(document: Document, most: int = MAX_STATEMENTS) -> list[Stat
         if place is None:
             continue
         for strength, statement in _of_segment(segment, place, document.is_instruction_file):
-            found.setdefault(" ".join(statement.text.split()).casefold(), (strength, statement))
+            key = (statement.text.casefold(), statement.modality)
+            found.setdefault(key, (strength, statement))
     strongest = sorted(found.values(), key=lambda pair: (-pair[0], pair[1].start))[:most]
     return sorted((statement for _, statement in strongest), key=lambda one: one.start)
 

@@ -267,7 +267,11 @@ class Memory(OwnedModel):
 
 
 class EvidenceLink(OwnedModel):
-    """Canonical. A claim's citation of a segment; exactly one of candidate and memory is set."""
+    """Canonical. A claim's citation of a segment; exactly one of candidate and memory is set.
+
+    A candidate's says too what the rules make of the sentence in this very place: the same words
+    may stand as a plan elsewhere. Blank where no rule was asked.
+    """
 
     candidate = owned_link("codememory.Candidate", null=True, related_name="evidence_links")
     memory = owned_link("codememory.Memory", null=True, related_name="evidence_links")
@@ -275,6 +279,10 @@ class EvidenceLink(OwnedModel):
     # Byte range of the very sentence inside the revision.
     byte_start = models.BigIntegerField()
     byte_end = models.BigIntegerField()
+    type = models.CharField(max_length=16, default="")
+    modality = models.CharField(max_length=16, default="")
+    rule = models.CharField(max_length=60, default="")
+    flags = ArrayField(models.CharField(max_length=32), default=list)
 
     class Meta(OwnedModel.Meta):
         constraints = [
