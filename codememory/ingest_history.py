@@ -332,6 +332,7 @@ def _store_file_changes(
     ]  # fmt: skip
     new = len(insert_rows(FileChange, names, rows))
     rewrite_file_changes(
-        dict(zip(names, row, strict=True)) for row in rows if row[1] in prepared.reclassified
+        scope_id,
+        (dict(zip(names, row, strict=True)) for row in rows if row[1] in prepared.reclassified),
     )
     return new
