@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from codememory.paths import raw_path, shown_path
 from codememory.question import Question, ask, rule_match
 from codememory.search.query import search as find
 from codememory.status import document_coverage, git_coverage
+from codememory.symbol_lookup import changes_of_symbols
 from codememory.verification import coverage, verification_gaps
 
 RULES, CHANGES, INTENT, CANDIDATES = 20, 12, 6, 4
@@ -134,9 +135,11 @@ def _changes(
             if hit.score >= best * CHANGE_SHARE:
                 scores[hit.target_id] = max(hit.score, scores.get(hit.target_id, 0.0))
     by_words = sorted(scores, key=lambda pk: (-scores[pk], -pk))
-    # What changed last on an asked path comes whatever its words: in the middle of the first page,
-    # below the best hits and before the weak ones.
-    newest = newest_changes(checkout, request.paths, PATH_CHANGES)
+    # What changed last of an asked symbol or path comes whatever its words: in the middle of the
+    # first page, below the best hits and before the weak ones.
+    by_symbol = changes_of_symbols(checkout.scope_id, request.symbols, PATH_CHANGES)
+    by_path = newest_changes(checkout, request.paths, PATH_CHANGES)
+    newest = list(dict.fromkeys([*by_symbol, *by_path]))[:CHANGES]
     head = [pk for pk in by_words[: CHANGES - len(newest)] if pk not in newest]
     tail = [pk for pk in by_words if pk not in newest and pk not in head]
     ranked = [*head, *newest, *tail][request.offset :]
@@ -145,12 +148,16 @@ def _changes(
         {
             **shown[pk],
             "score": round(scores.get(pk, 0.0), 4),
-            "found_by": "words" if pk in scores else "path",
+            "found_by": _found_by(pk, scores, by_symbol),
         }
         for pk in ranked[:CHANGES]
         if pk in shown
     ]
     return results, len(ranked) > CHANGES
+
+
+def _found_by(pk: int, scores: Mapping[int, float], by_symbol: Sequence[int]) -> str:
+    return "symbol" if pk in by_symbol else "words" if pk in scores else "path"
 
 
 def newest_changes(checkout: Checkout, paths: Sequence[bytes], most: int) -> list[int]:

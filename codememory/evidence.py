@@ -23,6 +23,7 @@ from codememory.models import (
 )
 from codememory.paths import shown_path
 from codememory.serving import serves_change, serves_segment
+from codememory.symbol_lookup import symbol_fields
 from codememory.verdict_of import judge_file_change, judge_stored_segment
 from collectors.redact import RULES_REVISION
 from collectors.values import Gap, Hunk, PathClass
@@ -35,7 +36,7 @@ NOT_A_HUNK = "a document segment is not a side of a change"
 PIECE = "one piece of a block that is too large for a segment"
 NO_BEFORE = "the file did not exist before this change"
 NO_AFTER = "the file does not exist after this change"
-NO_SYMBOLS = "symbols are not read yet: evidence is textual only"
+NO_SYMBOLS = "a document segment has no symbols"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,10 @@ def _hunk_evidence(checkout: Checkout, parsed: EvidenceId, number: int) -> dict[
         "segment_id": "no claim cites this side yet, so no segment was made of it",
         "heading_path": "this is a change, not a document section",
     }
+    symbols = symbol_fields(checkout.scope_id, change.pk, number, parsed.side)
+    del answer["reasons"]["symbol"], answer["reasons"]["index_generation"]
+    answer["reasons"] |= symbols.pop("reasons")
+    answer |= symbols
     _read_sides(checkout, answer, change, parsed.side)
     if checkout.snapshot is None:
         answer["reasons"]["captured_at"] = "the run that reads this history has not finished"

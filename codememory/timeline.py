@@ -31,7 +31,7 @@ from codememory.models import (
 )
 from codememory.owned_rows import Step
 from codememory.paths import raw_path, shown_path
-from codememory.symbol_rows import leaf_of, name_digest
+from codememory.symbol_lookup import names_like
 from codememory.timeline_events import events_of, text_of
 
 MAX_LIMIT = 200
@@ -142,16 +142,7 @@ def _path(scope_id: int, text: str) -> Path | None:
 
 def _symbols(scope_id: int, text: str, path: Path | None) -> list[Subject]:
     """Symbols of exactly that name, else those whose name ends in it."""
-    if not text or "\0" in text:
-        return []
-    names = SymbolName.objects.filter(scope_id=scope_id)
-    exact = list(names.filter(digest=name_digest(text)))
-    found = _places(scope_id, exact, path) if exact else []
-    if not found:
-        ending = names.filter(leaf=leaf_of(text)).order_by("qualified")
-        parts = [n for n in ending[:500] if ("." + n.qualified).endswith("." + text)]
-        found = _places(scope_id, parts, path)
-    return found
+    return _places(scope_id, names_like(scope_id, text), path)
 
 
 def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> list[Subject]:

@@ -20,6 +20,7 @@ from codememory.models import (
 )
 from codememory.path_filter import at_or_below, of_paths
 from codememory.paths import shown_path
+from codememory.symbol_lookup import textual_only
 from collectors.values import GapReason
 
 BOUNDARY = GapReason.SHALLOW_BOUNDARY.value
@@ -147,8 +148,10 @@ def verification_gaps(
                     claim=rule["id"],
                 )
             )
-    if changes:
-        gaps.append(_gap("TEXTUAL_ONLY", "changes are compared as text: no symbols are read yet"))
+    contents = {int(i[1:].partition(".")[0]) for c in changes for i in c["evidence_ids"]}
+    if textual := textual_only(checkout.scope_id, contents):
+        text = f"{textual} of the {len(contents)} shown contents are compared as text only"
+        gaps.append(_gap("TEXTUAL_ONLY", f"{text}: no symbols were read of them", textual))
     lost = [
         i["id"] for i in (*rules, *changes, *others) if i["verdict_method"] == "SOURCE_UNAVAILABLE"
     ]

@@ -202,8 +202,13 @@ def test_files_that_were_not_asked_for_are_not_said(repo: RepoBuilder) -> None:
     assert "SKIPPED_FILES" not in gaps(project, paths=[CODE])
 
 
-def test_changes_are_said_to_be_compared_as_text(project: Project) -> None:
-    assert "TEXTUAL_ONLY" in gaps(project)
+def test_a_change_without_symbols_is_said_to_be_compared_as_text(
+    repo: RepoBuilder, project: Project
+) -> None:
+    assert "TEXTUAL_ONLY" not in gaps(project)
+    repo.write("refund.xyz", "refund amount refund amount\n")
+    repo.commit()
+    assert "TEXTUAL_ONLY" in gaps(collect(repo), paths=["refund.xyz"])
 
 
 def test_without_changes_nothing_was_compared(project: Project) -> None:
