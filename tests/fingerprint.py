@@ -31,6 +31,51 @@ QUERIES = {
         LEFT JOIN codememory_logicalchange l ON l.id = f.logical_change_id
         WHERE f.scope_id = %s
     """,
+    "code_facts": """
+        SELECT concat_ws('|', x.old_oid, x.new_oid, k.language, k.coverage, k.reason, k.difference,
+                         k.hunk_keys::text)
+        FROM codememory_codefacts k JOIN codememory_contentchange x ON x.id = k.content_change_id
+        WHERE k.scope_id = %s
+    """,
+    "symbol_changes": """
+        SELECT concat_ws('|', x.old_oid, x.new_oid, s.position, s.kind, s.symbol_kind,
+                         n.qualified, o.qualified, s.confidence, s.old_first_line,
+                         s.old_last_line, s.new_first_line, s.new_last_line, s.old_body,
+                         s.new_body, s.hunk_numbers::text)
+        FROM codememory_symbolchange s
+        JOIN codememory_contentchange x ON x.id = s.content_change_id
+        JOIN codememory_symbolname n ON n.id = s.name_id
+        LEFT JOIN codememory_symbolname o ON o.id = s.old_name_id WHERE s.scope_id = %s
+    """,
+    "symbol_moves": """
+        SELECT concat_ws('|', c.oid, a.position, b.position, x.new_oid, y.new_oid, m.confidence)
+        FROM codememory_symbolmove m JOIN codememory_gitcommit c ON c.id = m.commit_id
+        JOIN codememory_symbolchange a ON a.id = m.removed_id
+        JOIN codememory_symbolchange b ON b.id = m.added_id
+        JOIN codememory_contentchange x ON x.id = a.content_change_id
+        JOIN codememory_contentchange y ON y.id = b.content_change_id WHERE m.scope_id = %s
+    """,
+    "reversals": """
+        SELECT concat_ws('|', c.oid, d.oid, r.level, p.raw::text, q.raw::text,
+                         r.later_hunks::text, r.earlier_hunks::text, n.qualified, r.share,
+                         r.is_whole)
+        FROM codememory_reversal r
+        JOIN codememory_filechange l ON l.id = r.later_id
+        JOIN codememory_filechange e ON e.id = r.earlier_id
+        JOIN codememory_gitcommit c ON c.id = l.commit_id
+        JOIN codememory_gitcommit d ON d.id = e.commit_id
+        LEFT JOIN codememory_path p ON p.id = coalesce(l.new_path_id, l.old_path_id)
+        LEFT JOIN codememory_path q ON q.id = coalesce(e.new_path_id, e.old_path_id)
+        LEFT JOIN codememory_symbolname n ON n.id = r.symbol_id WHERE r.scope_id = %s
+    """,
+    "path_origins": """
+        SELECT concat_ws('|', c.oid, n.raw::text, p.raw::text, o.kind, o.score, o.state)
+        FROM codememory_pathorigin o
+        JOIN codememory_filechange f ON f.id = o.file_change_id
+        JOIN codememory_gitcommit c ON c.id = f.commit_id
+        JOIN codememory_path n ON n.id = f.new_path_id
+        JOIN codememory_path p ON p.id = o.source_id WHERE o.scope_id = %s
+    """,
     "revisions": """
         SELECT concat_ws('|', p.raw::text, r.object_oid, r.sha256::text, r.size, r.encoding,
                          r.is_instruction_file)
