@@ -38,13 +38,14 @@ _BINDING = (Modality.REQUIREMENT, Modality.DECISION, Modality.CONVENTION, *_PLAN
 # A place that is read again under other rules may be said as something else.
 _SAID_NOW = """
     UPDATE codememory_evidencelink link
-    SET type = said.type, modality = said.modality, rule = said.rule, flags = said.flags::text[]
+    SET type = said.type, modality = said.modality, rule = said.rule,
+        flags = said.flags::varchar(32)[]
     FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[],
                 %s::text[]) AS said (candidate_id, segment_id, byte_start, type, modality, rule,
                                      flags)
     WHERE link.scope_id = %s AND link.candidate_id = said.candidate_id
       AND link.segment_id = said.segment_id AND link.byte_start = said.byte_start
-      AND (link.type, link.modality, link.rule, link.flags)
+      AND (link.type, link.modality, link.rule, link.flags::text[])
           IS DISTINCT FROM (said.type, said.modality, said.rule, said.flags::text[])
 """
 
