@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 from django.db.models import Case, Count, IntegerField, Min, Value, When
@@ -15,6 +16,7 @@ from review.admin_filters import needing
 from review.coverage.figures import Figure, Where
 from review.coverage.sources import NAMES
 
+Source = tuple[int, str]  # a scope and a kind of source
 MAX_LISTED = 25
 RETRIABLE = (RunState.FAILED, RunState.POISONED, RunState.CANCELLED)
 PHASES = {
@@ -89,8 +91,8 @@ def work_of(where: Where) -> Work:
     """Count the runs of the projects; four queries."""
     slugs = {project.scope_id: project.slug for project in where.projects}
     runs = Run.objects.filter(scope_id__in=where.scopes)
-    counts: defaultdict[tuple[int, str], dict[str, int]] = defaultdict(dict)
-    since: dict[tuple[int, str], datetime] = {}
+    counts: defaultdict[Source, dict[str, int]] = defaultdict(dict)
+    since: dict[Source, datetime] = {}
     for scope, source, state, number, oldest in (
         runs.values_list("scope_id", "source", "state")
         .annotate(Count("pk"), Min("created_at"))
@@ -100,53 +102,44 @@ def work_of(where: Where) -> Work:
         if state == RunState.QUEUED:
             since[scope, source] = oldest
     listed, is_cut = _listed(where, slugs)
-    asked = {"state__exact": RunState.QUEUED.value}
-    totals = [
-        (
-            state,
-            where.count(
-                sum(each.get(state, 0) for each in counts.values()), Run, state__exact=state.value
-            ),
-        )
-        for state in RunState
-    ]
-    by_state = [
-        StateRow(
-            slugs[scope],
-            NAMES.get(source, source),
-            [
-                where.count(
-                    found.get(state, 0),
-                    Run,
-                    slugs[scope],
-                    source__exact=source,
-                    state__exact=state.value,
-                )
-                for state in RunState
-            ],
-            where.measured(
-                since[scope, source],
-                "moment", "oldest", Run, slugs[scope], source__exact=source, **asked,
-            )
-            if (scope, source) in since
-            else None,
-        )
-        for (scope, source), found in sorted(
-            counts.items(), key=lambda pair: (slugs[pair[0][0]], pair[0][1])
-        )
-        if scope in where.shown
-    ]  # fmt: skip
-    oldest = min(since.values(), default=None)
+    totals = [(state, sum(found.get(state, 0) for found in counts.values())) for state in RunState]
     return Work(
         list(RunState),
-        by_state,
-        totals,
+        [
+            _state_row(where, slugs[key[0]], key[1], counts[key], since.get(key))
+            for key in sorted(counts, key=lambda key: (slugs[key[0]], key[1]))
+            if key[0] in where.shown
+        ],
+        [(state, where.count(number, Run, **_in(state))) for state, number in totals],
         where.count(runs.filter(needing()).count(), Run, needs="you"),
-        where.measured(oldest, "moment", "oldest", Run, **asked) if oldest else None,
+        _waiting(where, None, min(since.values(), default=None)),
         listed,
         is_cut,
         _costs(where, slugs),
     )
+
+
+def _in(state: RunState) -> dict[str, Any]:
+    return {"state__exact": state.value}
+
+
+def _state_row(
+    where: Where, slug: str, source: str, found: dict[str, int], since: datetime | None
+) -> StateRow:
+    counts = [
+        where.count(found.get(state, 0), Run, slug, source__exact=source, **_in(state))
+        for state in RunState
+    ]
+    waiting = _waiting(where, slug, since, source__exact=source)
+    return StateRow(slug, NAMES.get(source, source), counts, waiting)
+
+
+def _waiting(where: Where, slug: str | None, since: datetime | None, **asked: Any) -> Figure | None:
+    """Since when the oldest queued run waits; None where none does."""
+    if since is None:
+        return None
+    asked |= _in(RunState.QUEUED)
+    return where.measured(since, "moment", "oldest", Run, slug, **asked)
 
 
 def _listed(where: Where, slugs: dict[int, str]) -> tuple[list[RunRow], bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,22 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from codememory.candidates import shown_digest
-from codememory.models import Candidate, Policy, Project, Role, Run, RunState, Worktree
+from codememory.models import (
+    Candidate,
+    Policy,
+    Project,
+    ReviewDecision,
+    Role,
+    Run,
+    RunState,
+    Worktree,
+)
 from codememory.people import actor_of
-from review.actions import reject_candidate
 from review.coverage.claims import backlog_of
 from review.coverage.figures import Where
-from review.outcomes import Shown
 from tests.builders import (
     make_candidate,
     make_memory,
@@ -127,6 +136,7 @@ def test_a_number_that_is_no_link_is_said_to_be_derived(world: Project, staff: C
 
 
 def test_queries_do_not_grow_with_projects(world: Project, staff: Client) -> None:
+    staff.get("/admin/")  # what is looked up once for a session
     few = queries_of(staff)
     for number in range(5):
         project = make_project(f"more-{number}")
@@ -158,15 +168,21 @@ def test_coverage_says_how_much_of_what_is_reachable_was_read(shop: Project, sta
 
 def test_the_backlog_of_the_past_is_what_was_open_then(world: Project, root: User) -> None:
     candidate = make_candidate(world, "A refund is never split.")
-    shown = Shown(candidate.version, shown_digest(candidate))
-    reject_candidate(candidate, shown, reason="no", actor=actor_of(root))
-    with connection.cursor() as cursor:  # the trigger keeps decisions as they are: not here
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute("UPDATE codememory_candidate SET created_at = now() - interval '5 days'")
-        cursor.execute("UPDATE codememory_reviewdecision SET created_at = now() - interval '2 day'")
-        cursor.execute("SET session_replication_role = DEFAULT")
+    now = timezone.now()
+    Candidate.objects.update(created_at=now - timedelta(days=5))
+    Candidate.objects.filter(pk=candidate.pk).update(state="REJECTED")
+    ReviewDecision.objects.create(
+        scope=world.scope,
+        candidate=candidate,
+        action="REJECT",
+        reason="no",
+        actor=actor_of(root),
+        candidate_version=1,
+        shown_digest=shown_digest(candidate),
+        created_at=now - timedelta(days=2),
+    )
     points = backlog_of(Where((world,), "shop", is_staff_page=True)).points
-    assert [point.number for point in points] == [0] * 8 + [3, 3, 3, 1, 1, 1]
+    assert [point.number for point in points] == [0] * 8 + [3, 3, 3, 2, 2, 1]
 
 
 def test_more_projects_than_a_page_holds_are_turned_over(
