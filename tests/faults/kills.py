@@ -61,11 +61,12 @@ def poison(trial: Trial) -> None:
     settle(world, victim, "POISONED")
     assert world.run_row(victim.runs["git"])["error_text"] == "worker lost in phase queued"
     settle(world, other)
-    trial.note = f"POISONED after {victim.seconds:.0f} s, then retried"
+    poisoned = victim.seconds
+    trial.note = f"POISONED after {poisoned:.0f} s, then retried"
     world.run("runs", "retry", f"R{victim.runs['git']}")
     world.collect(victim)
-    trial.struck()
     trial.recover()
+    victim.seconds = poisoned
 
 
 @fault("-9 of idle workers, so that the cluster hangs")

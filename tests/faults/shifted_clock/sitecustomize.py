@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import datetime as dt
 import os
 import time
@@ -39,7 +40,14 @@ class _Shifted(_Real, metaclass=_Kind):
         return cls.now()
 
 
+def _reduced(value: dt.datetime) -> tuple[Any, ...]:
+    """A pickle names the class, and finds ours in its place: in other processes the real one."""
+    return _Shifted, value.__reduce_ex__(2)[1]
+
+
 if SHIFT:
+    _Shifted.__module__, _Shifted.__qualname__, _Shifted.__name__ = ("datetime",) * 3
+    copyreg.pickle(_Real, _reduced)
     dt.datetime = _Shifted  # type: ignore[misc]
     time.time = lambda: _time() + SHIFT
     time.time_ns = lambda: _time_ns() + int(SHIFT * 1e9)
