@@ -276,7 +276,9 @@ def _check_objects(objects: Path) -> None:
             "Objects are borrowed from another repository; `git repack -a` makes this one whole.",
         )
     for folder in objects.iterdir():
-        if folder.name == "pack" or _FAN_OUT.fullmatch(folder.name):
+        is_of_git = folder.name == "pack" or _FAN_OUT.fullmatch(folder.name)
+        # A plain file in the place of a folder is nothing to git, and nothing to the shadow.
+        if is_of_git and not stat.S_ISREG(folder.lstat().st_mode):
             _check_folder(folder)
 
 

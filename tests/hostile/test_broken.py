@@ -295,6 +295,14 @@ def test_a_worktree_whose_main_checkout_forgot_it_is_refused(
     assert found.reason == "GITDIR_OUTSIDE_PROJECT"
 
 
+def test_a_file_in_the_place_of_a_folder_of_objects_is_nothing(
+    repo: RepoBuilder, tmp_path: Path
+) -> None:
+    free = next(n for n in range(256) if not (repo.root / f".git/objects/{n:02x}").exists())
+    (repo.root / f".git/objects/{free:02x}").write_text("stray\n")
+    assert len(seen(repo, tmp_path).commits) == 2
+
+
 def test_what_looks_bare_inside_a_checkout_is_no_repository(repo: RepoBuilder) -> None:
     from collectors.git import find_root  # noqa: PLC0415
 
