@@ -26,6 +26,7 @@ from codememory.models import (
     SymbolMove,
 )
 from codememory.owned_rows import select_steps
+from codememory.path_origins import find_origins, store_origins
 from codememory.policies import reading_generations
 from codememory.rejected_changes import rejected_batches
 from codememory.reversal_rows import store_reversals
@@ -191,16 +192,20 @@ def _reversal_batches(claim: Claim, run: Run) -> Iterator[None]:
     after = _after(scope_id, FactsPhase.REVERSALS)
     while (end := batch_end(scope_id, after)) is not None:
         started = time.monotonic()
-        found = finder.find(select_steps(scope_id, "f.id > %s AND f.id <= %s", after, end))
+        steps = select_steps(scope_id, "f.id > %s AND f.id <= %s", after, end)
+        found, origins = finder.find(steps), find_origins(scope_id, steps)
         found_at = time.monotonic()
         with runs.fenced(claim) as row:
-            count = store_reversals(scope_id, found)
+            counts = {
+                "reversals": store_reversals(scope_id, found),
+                "path_origins": store_origins(origins),
+            }
             _set_after(scope_id, FactsPhase.REVERSALS, end)
             row.phase = FactsPhase.REVERSALS.value
             seconds = {
                 "seconds_reversals": found_at - started,
                 "seconds_reversal_rows": time.monotonic() - found_at,
             }
-            _add(row, {"reversals": count}, seconds)
+            _add(row, counts, seconds)
         after = end
         yield

@@ -13,6 +13,7 @@ from codememory.owned_rows import Step, select_steps
 from collectors.values import Hunk
 
 ADDITION_SHARE = 80  # percent: what was only added and goes later is no reversal below it
+SYMBOL_SHARE = 95  # the same for a symbol alone: next to nothing else of the commit may be left
 
 
 class RestoredSymbol(NamedTuple):
@@ -128,8 +129,8 @@ def _rows(
         later, earlier = int_array(sorted(kept.values())), int_array(sorted(kept))
         yield *ends, ReversalLevel.HUNK.value, later, earlier, None, share, is_whole
     for symbol in one.symbols:
-        if is_most or not symbol.is_addition:
-            later, earlier = int_array(sorted(one.later_hunks)), int_array(sorted(symbol.hunks))
-            yield (
-                *ends, ReversalLevel.SYMBOL.value, later, earlier, symbol.name_id, share, is_whole,
-            )  # fmt: skip
+        if not symbol.hunks or (symbol.is_addition and share < SYMBOL_SHARE):
+            continue
+        later, earlier = int_array(sorted(one.later_hunks)), int_array(sorted(symbol.hunks))
+        level = ReversalLevel.SYMBOL.value
+        yield *ends, level, later, earlier, symbol.name_id, share, is_whole

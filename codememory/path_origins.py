@@ -1,0 +1,124 @@
+"""Where files that a commit shows as new may have come from: copies, and renames with a rival.
+
+A rename is evidence with a score, never a certainty: where several sources are equally good, all of
+them are written down as OPEN, for a person to choose.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from codememory.bulk import insert_rows
+from codememory.models import Actor, ContentChange, OriginKind, OriginState, PathOrigin
+from codememory.owned_rows import Step, select_steps
+
+LEAST_BYTES = 48  # of a content: smaller ones are equal by chance
+MOST_SOURCES = 20  # of one file
+
+
+def find_origins(scope_id: int, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
+    """Rows of PathOrigin for the files that these steps (whole commits) show as new."""
+    by_commit: dict[int, list[Step]] = defaultdict(list)
+    for step in steps:
+        by_commit[step.commit_id].append(step)
+    rows: list[tuple[Any, ...]] = []
+    lone: list[Step] = []
+    for group in by_commit.values():
+        left = _left(group)
+        for step in group:
+            sources = left.get(step.new_oid or "", set()) - {step.new_path}
+            if (step.kind == "R" and len(sources) > 1) or (step.kind == "A" and sources):
+                rows += _renames(scope_id, step, sources)
+            elif step.kind == "A" and step.new_oid:
+                lone.append(step)
+    rows += _copies(scope_id, lone)
+    large = _large(scope_id, {row[-1] for row in rows})
+    return [row[:-1] for row in rows if row[-1] in large]
+
+
+def _left(group: Iterable[Step]) -> Mapping[str, set[int]]:
+    """Paths that a commit's files left, by the content they had there."""
+    left: dict[str, set[int]] = defaultdict(set)
+    for step in group:
+        if step.kind in {"D", "R"} and step.old_oid and step.old_path is not None:
+            left[step.old_oid].add(step.old_path)
+    return left
+
+
+def _renames(scope_id: int, step: Step, sources: set[int]) -> Iterable[tuple[Any, ...]]:
+    state = OriginState.OPEN if len(sources) > 1 else OriginState.CERTAIN
+    for source in sorted(sources)[:MOST_SOURCES]:
+        is_listed = step.kind == "R" and source == step.old_path
+        kind = OriginKind.RENAME.value
+        yield scope_id, step.id, source, kind, 100, is_listed, state.value, step.new_oid
+
+
+def _copies(scope_id: int, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
+    """Files that begin with the content that another file began with earlier."""
+    oids = list({step.new_oid for step in steps if step.new_oid})
+    if not oids:
+        return []
+    same = ContentChange.objects.filter(scope_id=scope_id, old_oid=None, new_oid__in=oids)
+    contents = list(same.values_list("pk", flat=True))
+    where = "f.kind = 'A' AND f.content_change_id = ANY(%s)"
+    begun: dict[int, list[Step]] = defaultdict(list)
+    for other in select_steps(scope_id, where, contents):
+        begun[other.content].append(other)
+    rows: list[tuple[Any, ...]] = []
+    for step in steps:
+        sources = {
+            other.new_path: other
+            for other in begun[step.content]
+            if other.commit_id < step.commit_id and other.new_path != step.new_path
+        }
+        state = OriginState.OPEN if len(sources) > 1 else OriginState.CERTAIN
+        rows += [
+            (scope_id, step.id, path, OriginKind.COPY.value, 100, False, state.value, step.new_oid)
+            for path in sorted(path for path in sources if path is not None)[:MOST_SOURCES]
+        ]
+    return rows
+
+
+def _large(scope_id: int, oids: set[str]) -> set[str]:
+    """Those contents that are large enough to be equal by no chance."""
+    rows = ContentChange.objects.filter(scope_id=scope_id)
+    as_old = rows.filter(old_oid__in=oids, old_size__gte=LEAST_BYTES)
+    as_new = rows.filter(old_oid=None, new_oid__in=oids, new_size__gte=LEAST_BYTES)
+    found = {*as_old.values_list("old_oid", flat=True), *as_new.values_list("new_oid", flat=True)}
+    return {oid for oid in found if oid}
+
+
+def store_origins(rows: Sequence[tuple[Any, ...]]) -> int:
+    """Write them; what a person settled stays as it is. Returns how many are new."""
+    names = ["scope", "file_change", "source", "kind", "score", "is_listed", "state"]
+    return len(insert_rows(PathOrigin, names, rows))
+
+
+def open_origins(scope_id: int) -> QuerySet[PathOrigin]:
+    """The queue of a reviewer: origins that nobody chose yet, the oldest first."""
+    rows = PathOrigin.objects.filter(scope_id=scope_id, state=OriginState.OPEN)
+    return rows.select_related("file_change__commit", "file_change__new_path", "source").order_by(
+        "pk"
+    )
+
+
+def settle_origin(scope_id: int, origin_id: int, actor: Actor, *, is_accepted: bool) -> bool:
+    """Record a person's choice, once; False where it was settled already or is not there.
+
+    The caller has made sure that the actor may decide. Accepting one refuses its rivals.
+    """
+    chosen = PathOrigin.objects.filter(scope_id=scope_id, pk=origin_id, state=OriginState.OPEN)
+    state = OriginState.ACCEPTED if is_accepted else OriginState.REFUSED
+    file_change = chosen.values_list("file_change_id", flat=True).first()
+    settled = bool(chosen.update(state=state, settled_by=actor, settled_at=Now()))
+    if settled and is_accepted:
+        rivals = PathOrigin.objects.filter(
+            scope_id=scope_id, file_change_id=file_change, state=OriginState.OPEN
+        )
+        rivals.update(state=OriginState.REFUSED, settled_by=actor, settled_at=Now())
+    return settled
