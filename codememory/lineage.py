@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from codememory.ancestry import Ancestry
 from codememory.models import SymbolChange, SymbolMove
 from codememory.owned_rows import PathSteps, Step, select_steps
+from codememory.path_origins import followed_sources
 from collectors.symbol_values import SymbolChangeKind
 
 MOST_NAMES = 20  # that a file or symbol is followed through
@@ -24,6 +25,8 @@ class FileLife:
 def life_of_file(scope_id: int, path_id: int, before: int | None = None) -> FileLife:
     """Follow a path through renames, back and forth; with `before`, only up to that row.
 
+    A rename that could be of several files is not followed until a person chose.
+
     Where a name was left and taken by another file, the file that has it last is meant.
     """
     paths, ancestry = PathSteps(scope_id, is_telling=False), Ancestry(scope_id)
@@ -37,7 +40,8 @@ def life_of_file(scope_id: int, path_id: int, before: int | None = None) -> File
     while path is not None and path not in names and len(names) < MOST_NAMES:
         names.append(path)
         earlier = paths.before(path, at)
-        origin = next((s for s in earlier if s.kind == "R" and s.old_path != path), None)
+        sources = followed_sources(scope_id, earlier)
+        origin = next((s for s in earlier if sources.get(s.id, path) != path), None)
         for step in earlier:
             if origin is None or step.id >= origin.id:
                 steps[step.id] = step
@@ -49,7 +53,7 @@ def life_of_file(scope_id: int, path_id: int, before: int | None = None) -> File
                     steps[step.id] = step
         if origin is None:
             break
-        arrival, path, at = origin, origin.old_path, origin.id
+        arrival, path, at = origin, sources[origin.id], origin.id
     return FileLife([steps[i] for i in sorted(steps)], names[::-1])
 
 

@@ -99,6 +99,24 @@ def store_origins(rows: Sequence[tuple[Any, ...]]) -> int:
     return len(insert_rows(PathOrigin, names, rows))
 
 
+def followed_sources(scope_id: int, steps: Sequence[Step]) -> dict[int, int]:
+    """The path that each file was renamed from, by step: as listed unless that is doubtful.
+
+    What is OPEN or REFUSED is not followed; what a person accepted is.
+    """
+    found = {s.id: s.old_path for s in steps if s.kind == "R" and s.old_path is not None}
+    arrivals = [step.id for step in steps if step.kind in {"R", "A"}]
+    rows = PathOrigin.objects.filter(
+        scope_id=scope_id, file_change_id__in=arrivals, kind=OriginKind.RENAME
+    ).exclude(state=OriginState.CERTAIN)
+    for step_id, source, state in rows.values_list("file_change_id", "source_id", "state"):
+        if state == OriginState.ACCEPTED:
+            found[step_id] = source
+        elif found.get(step_id) == source:
+            del found[step_id]
+    return found
+
+
 def open_origins(scope_id: int) -> QuerySet[PathOrigin]:
     """The queue of a reviewer: origins that nobody chose yet, the oldest first."""
     rows = PathOrigin.objects.filter(scope_id=scope_id, state=OriginState.OPEN)

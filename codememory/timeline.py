@@ -5,13 +5,12 @@ Everything is read from facts of content; names of authors are attributed as Git
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count
 
 from codememory.ancestry import Ancestry
 from codememory.co_changes import files_changed_with, symbols_changed_with
@@ -30,28 +29,13 @@ from codememory.models import (
     SymbolName,
 )
 from codememory.owned_rows import Step
-from codememory.paths import raw_path, shown_path
-from codememory.symbol_lookup import names_like
+from codememory.path_origins import open_origins
+from codememory.paths import shown_path
 from codememory.timeline_events import events_of, text_of
+from codememory.timeline_subjects import Subject, find_subjects
 
 MAX_LIMIT = 200
-MOST_CHOICES = 20
 MOST_AUTHORS = 10
-MOST_NAMED = 2_000  # symbol changes of a name that are looked at to tell its files apart
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is asked about: a file (without a name), or a symbol of a file."""
-
-    path_id: int
-    path: str
-    name_id: int | None = None
-    name: str | None = None
-
-    def shown(self) -> dict[str, Any]:
-        kind = "file" if self.name is None else "symbol"
-        return {"kind": kind, "path": self.path, "symbol": self.name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,58 +104,6 @@ def _nothing(project: Project) -> dict[str, Any]:
 
 
 # What is meant
-
-
-def find_subjects(scope_id: int, text: str) -> list[Subject]:
-    """The file of that path; else the symbols of that name, one for each file they live in."""
-    path = _path(scope_id, text)
-    if path is not None:
-        return [Subject(path.pk, text)]
-    place, colon, name = text.rpartition(":")
-    if colon and (path := _path(scope_id, place)) is not None:
-        return _symbols(scope_id, name, path)
-    return _symbols(scope_id, text, None)
-
-
-def _path(scope_id: int, text: str) -> Path | None:
-    if not text or "\0" in text:
-        return None
-    raw = raw_path(text.removeprefix("./"))
-    return Path.objects.filter(scope_id=scope_id, digest=hashlib.sha256(raw).digest()).first()
-
-
-def _symbols(scope_id: int, text: str, path: Path | None) -> list[Subject]:
-    """Symbols of exactly that name, else those whose name ends in it."""
-    return _places(scope_id, names_like(scope_id, text), path)
-
-
-def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> list[Subject]:
-    """One subject for each life: a symbol that moved or whose file was renamed is one."""
-    by_id = {name.pk: name for name in names}
-    rows = (
-        FileChange.objects.filter(
-            scope_id=scope_id,
-            logical_change__isnull=False,
-            content_change__symbol_changes__name_id__in=list(by_id),
-        )
-        .values_list("content_change__symbol_changes__name_id", "new_path_id", "old_path_id")
-        .annotate(last=Max("pk"))
-        .order_by("-last")[:MOST_NAMED]
-    )
-    found: list[Subject] = []
-    lived: set[tuple[int, int]] = set()
-    for name_id, new, old, _ in rows:
-        path_id = new if new is not None else old
-        is_asked = path is None or path.pk == path_id
-        if not is_asked or path_id is None or (path_id, name_id) in lived:
-            continue
-        life = life_of_symbol(scope_id, path_id, name_id)
-        lived |= {(p, n) for p in life.path_ids for n in life.name_ids}
-        shown = shown_path(bytes(Path.objects.get(pk=path_id).raw)) or ""
-        found.append(Subject(path_id, shown, name_id, by_id[name_id].qualified))
-        if len(found) >= MOST_CHOICES:
-            break
-    return found
 
 
 def _choice(scope_id: int, one: Subject) -> dict[str, Any]:
@@ -296,6 +228,11 @@ def _gaps(project: Project, life: _Life) -> list[dict[str, Any]]:
         elif coverage == "PARTIAL":
             text = f"{count} changes hold code that the grammar did not understand"
             gaps.append(_gap(reason or "PARSE_ERROR", count, text))
+    arrived = [step.id for step in life.steps if step.kind in {"A", "R"}]
+    doubtful = open_origins(project.scope_id).filter(file_change_id__in=arrived)
+    if count := doubtful.count():
+        text = f"{count} files are equally good as its origin; nobody has chosen one yet"
+        gaps.append(_gap("ORIGIN_OPEN", count, text))
     skipped = GapRecord.objects.filter(scope_id=project.scope_id, path_id__in=life.path_ids)
     for reason, count in skipped.values_list("reason").annotate(n=Count("id")).order_by("reason"):
         gaps.append(_gap("SKIPPED_FILES", count, f"{count} versions were not read ({reason})"))

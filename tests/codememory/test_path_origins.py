@@ -9,6 +9,7 @@ import pytest
 from codememory.models import Actor, ActorKind, OriginState, PathOrigin
 from codememory.path_origins import open_origins, settle_origin
 from codememory.paths import shown_path
+from codememory.timeline import history_of
 from tests.collected import collect
 from tests.repos import RepoBuilder
 
@@ -42,6 +43,19 @@ def test_a_rename_with_two_equal_sources_stays_open(repo: RepoBuilder) -> None:
         ("two/licence.txt", "OPEN"),
     ]
     assert sum(is_listed for *_, is_listed in renames) == 1
+
+
+def test_an_open_rename_is_not_followed_and_an_accepted_one_is(repo: RepoBuilder) -> None:
+    repo.remove("one/licence.txt")
+    repo.rename("two/licence.txt", "three/licence.txt")
+    repo.commit()
+    project = collect(repo, ("git",))
+    before = history_of(project, "three/licence.txt")
+    assert len(before["events"]) == 1
+    assert "ORIGIN_OPEN" in {gap["reason"] for gap in before["gaps"]}
+    alice = Actor.objects.create(kind=ActorKind.PERSON, name="alice")
+    settle_origin(project.scope_id, open_origins(project.scope_id)[0].pk, alice, is_accepted=True)
+    assert history_of(project, "three/licence.txt")["names"][0]["path"] == "one/licence.txt"
 
 
 def test_equal_files_of_one_commit_are_no_copies_of_each_other(repo: RepoBuilder) -> None:

@@ -1,0 +1,84 @@
+"""What somebody means who asks for the history of a path or a symbol."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Max
+
+from codememory.lineage import life_of_symbol
+from codememory.models import FileChange, Path, SymbolName
+from codememory.paths import raw_path, shown_path
+from codememory.symbol_lookup import names_like
+
+MOST_CHOICES = 20
+MOST_NAMED = 2_000  # symbol changes of a name that are looked at to tell its files apart
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked about: a file (without a name), or a symbol of a file."""
+
+    path_id: int
+    path: str
+    name_id: int | None = None
+    name: str | None = None
+
+    def shown(self) -> dict[str, Any]:
+        kind = "file" if self.name is None else "symbol"
+        return {"kind": kind, "path": self.path, "symbol": self.name}
+
+
+def find_subjects(scope_id: int, text: str) -> list[Subject]:
+    """The file of that path; else the symbols of that name, one for each file they live in."""
+    path = _path(scope_id, text)
+    if path is not None:
+        return [Subject(path.pk, text)]
+    place, colon, name = text.rpartition(":")
+    if colon and (path := _path(scope_id, place)) is not None:
+        return _symbols(scope_id, name, path)
+    return _symbols(scope_id, text, None)
+
+
+def _path(scope_id: int, text: str) -> Path | None:
+    if not text or "\0" in text:
+        return None
+    raw = raw_path(text.removeprefix("./"))
+    return Path.objects.filter(scope_id=scope_id, digest=hashlib.sha256(raw).digest()).first()
+
+
+def _symbols(scope_id: int, text: str, path: Path | None) -> list[Subject]:
+    """Symbols of exactly that name, else those whose name ends in it."""
+    return _places(scope_id, names_like(scope_id, text), path)
+
+
+def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> list[Subject]:
+    """One subject for each life: a symbol that moved or whose file was renamed is one."""
+    by_id = {name.pk: name for name in names}
+    rows = (
+        FileChange.objects.filter(
+            scope_id=scope_id,
+            logical_change__isnull=False,
+            content_change__symbol_changes__name_id__in=list(by_id),
+        )
+        .values_list("content_change__symbol_changes__name_id", "new_path_id", "old_path_id")
+        .annotate(last=Max("pk"))
+        .order_by("-last")[:MOST_NAMED]
+    )
+    found: list[Subject] = []
+    lived: set[tuple[int, int]] = set()
+    for name_id, new, old, _ in rows:
+        path_id = new if new is not None else old
+        is_asked = path is None or path.pk == path_id
+        if not is_asked or path_id is None or (path_id, name_id) in lived:
+            continue
+        life = life_of_symbol(scope_id, path_id, name_id)
+        lived |= {(p, n) for p in life.path_ids for n in life.name_ids}
+        shown = shown_path(bytes(Path.objects.get(pk=path_id).raw)) or ""
+        found.append(Subject(path_id, shown, name_id, by_id[name_id].qualified))
+        if len(found) >= MOST_CHOICES:
+            break
+    return found
