@@ -36,6 +36,7 @@ def _cancelled_at(point: str) -> Callable[[Trial], None]:
     def strike(trial: Trial) -> None:
         world = trial.world
         first = 1 if point == "claimed" else trial.chance.randint(2, 4)
+        last = _last_task(world)
         subject, _ = trial.begin_at(point, first, "hold")
         waiting = [f"R{number}" for number in subject.runs.values()]
         with contextlib.ExitStack() as stack:
@@ -45,7 +46,7 @@ def _cancelled_at(point: str) -> Callable[[Trial], None]:
             world.forget_plan()
         assert [command.returncode for command in commands] == [0] * len(commands)
         settle(world, subject, "CANCELLED")
-        _nothing_is_written_after(trial, subject.scope)
+        _nothing_is_written_after(world, subject.scope, last)
         for run in waiting:
             world.run("runs", "retry", run)
         trial.recover()
@@ -57,11 +58,12 @@ def _removed_at(point: str) -> Callable[[Trial], None]:
     def strike(trial: Trial) -> None:
         world = trial.world
         first = 1 if point == "claimed" else trial.chance.randint(2, 4)
+        last = _last_task(world)
         subject, _ = trial.begin_at(point, first, "hold")
         with _beside(world, "projects", "remove", subject.slug, "--yes") as command:
             world.forget_plan()
         assert command.returncode == 0
-        _nothing_is_written_after(trial, subject.scope)
+        _nothing_is_written_after(world, subject.scope, last)
         rows = world.owned_rows(subject.scope, but=KEPT)
         assert rows == {}, f"rows of a removed project: {rows}"
         world.collect(subject)
@@ -75,11 +77,16 @@ for _point in HELD_AT:
     fault(f"removal, in each phase: {_point}", in_short=_point == "written")(_removed_at(_point))
 
 
-def _nothing_is_written_after(trial: Trial, scope: int) -> None:
-    """Once the worker is done with its slice, no row was added."""
-    world = trial.world
+def _last_task(world: World) -> int:
+    ((number,),) = world.sql("SELECT coalesce(max(id), 0) FROM django_q_ormq")
+    return int(number)
+
+
+def _nothing_is_written_after(world: World, scope: int, last: int) -> None:
+    """Once the workers are done with every task since the last one, no row was added."""
     before = world.owned_rows(scope)
-    wait_for(lambda: not world.sql("SELECT 1 FROM django_q_ormq"), "an empty queue")
+    newer = "SELECT 1 FROM django_q_ormq WHERE id > %s"
+    wait_for(lambda: not world.sql(newer, last), "the end of all tasks")
     assert world.owned_rows(scope) == before
 
 

@@ -118,7 +118,8 @@ def out_of_memory(trial: Trial) -> None:
     subject, worker = trial.held(2)
     status = Path(f"/proc/{worker}/status").read_text()
     size = int(status.partition("VmSize:")[2].split()[0]) * 1024
-    resource.prlimit(worker, resource.RLIMIT_AS, (size, size))
+    hard = resource.prlimit(worker, resource.RLIMIT_AS)[1]
+    resource.prlimit(worker, resource.RLIMIT_AS, (size, hard))
     world.forget_plan()
 
     def is_noticed() -> bool:
