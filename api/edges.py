@@ -31,10 +31,6 @@ HEADERS = {
 LACKED = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
-class TooLargeError(Exception):
-    """More of a body came than is read."""
-
-
 class Edge:
     """Bounds bodies, completes headers, and believes a proxy only where the settings say so."""
 
@@ -48,24 +44,43 @@ class Edge:
             return
         if self.trusts_proxy:
             scope = behind_proxy(scope)
-        answer = _Answer(send)
         limit = MCP_BYTES if scope["path"] == "/mcp" else MAX_BYTES
-        try:
-            await self.app(scope, _bounded(scope, receive, limit), answer.send)
-        except TooLargeError:
-            if answer.has_begun:
-                raise
+        body = _Body(scope, receive, limit)
+        answer = _Answer(send, body)
+        if not body.is_too_large:
+            await self.app(scope, body.receive, answer.send)
+        if body.is_too_large and not answer.has_begun:
+            body.is_too_large = False
             await _refuse(scope, receive, answer.send)
 
 
-class _Answer:
-    """Sends an answer with the headers that it lacks."""
+class _Body:
+    """A body that is read so far; for the application the rest looks like a client that left."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, scope: Scope, receive: Receive, limit: int) -> None:
+        declared = Headers(scope=scope).get("content-length", "0")
+        self.is_too_large = declared.isdecimal() and int(declared) > limit
+        self._receive, self._left = receive, limit
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self._left >= 0:
+            return message
+        self.is_too_large = True
+        return {"type": "http.disconnect"}
+
+
+class _Answer:
+    """Sends an answer with the headers that it lacks; none to a body that was not read whole."""
+
+    def __init__(self, send: Send, body: _Body) -> None:
+        self._send, self._body = send, body
         self.has_begun = False
 
     async def send(self, message: Message) -> None:
+        if self._body.is_too_large and not self.has_begun:
+            return
         if message["type"] == "http.response.start":
             self.has_begun = True
             given = [*message.get("headers", ())]
@@ -73,25 +88,6 @@ class _Answer:
             missing = [(name, value) for name, value in LACKED if name not in names]
             message = {**message, "headers": given + missing}
         await self._send(message)
-
-
-def _bounded(scope: Scope, receive: Receive, limit: int) -> Receive:
-    """Read a body so far and no further. Raises TooLargeError."""
-    declared = Headers(scope=scope).get("content-length", "0")
-    received = 0
-
-    async def read() -> Message:
-        nonlocal received
-        if declared.isdecimal() and int(declared) > limit:
-            raise TooLargeError
-        message = await receive()
-        if message["type"] == "http.request":
-            received += len(message.get("body", b""))
-            if received > limit:
-                raise TooLargeError
-        return message
-
-    return read
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

@@ -41,6 +41,8 @@ def test_a_page_may_load_its_own_files_and_nothing_else(url: str) -> None:
     assert allowed["base-uri"] == allowed["frame-ancestors"] == "'none'"
 
 
+# Django says that it reads the file in a thread.
+@pytest.mark.filterwarnings("ignore:StreamingHttpResponse")
 def test_a_static_file_may_be_kept(url: str) -> None:
     page = httpx2.get(f"{url}/accounts/login/").text
     address = re.findall(r"href=\"(/static/[^\"]+\.css)\"", page)[0]
