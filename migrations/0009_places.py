@@ -1,7 +1,5 @@
 """What a statement is said as in each place where it stands."""
 
-from __future__ import annotations
-
 import django.contrib.postgres.fields
 from django.db import migrations, models
 

@@ -1,7 +1,5 @@
 """Lets new terms wait in the index's own list until there are enough of them."""
 
-from __future__ import annotations
-
 import django.contrib.postgres.indexes
 from django.db import migrations
 

@@ -289,7 +289,9 @@ def test_new_words_count_more_whether_in_one_batch_or_two(project: Project) -> N
         rows.append(
             (
                 change.pk,
-                change_fields([ChangedFile(None, b"src/a.py", None, text.encode(), (hunk,))]).weighed(),
+                change_fields(
+                    [ChangedFile(None, b"src/a.py", None, text.encode(), (hunk,))]
+                ).weighed(),
             )
         )
     write_changes(other.scope_id, rows)
