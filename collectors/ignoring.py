@@ -15,6 +15,7 @@ from pathspec import GitIgnoreSpec
 from collectors.git import TreeEntry
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
+from collectors.redact import redact_path
 from collectors.trees import MAX_COMMIT_BYTES, TreeWalker, tree_of
 from collectors.values import Gap, GapReason, PathClass
 
@@ -57,7 +58,10 @@ class Eligibility:
         if not is_owners:
             path_class, pattern = self._tree.classify(path)
         reason = UNREAD_DOCUMENTS.get(path_class)
-        return (reason, pattern) if reason is not None else None
+        if reason is None:
+            return None
+        # A pattern out of the tree is its text, and may hold a secret.
+        return reason, redact_path(pattern.encode(), self.policy.redaction_key).decode()
 
 
 def with_ignores(policy: Policy, ignores: Ignores) -> Policy:
