@@ -19,6 +19,7 @@ from collectors.documents import is_document, is_other_text
 from collectors.git import ObjectReader, Shadow, TreeEntry, find_root
 from collectors.ignoring import Eligibility, read_ignores
 from collectors.policy import Policy
+from collectors.redact import redact_path
 from collectors.values import Gap, PathClass
 
 EXAMPLES = 3
@@ -149,10 +150,10 @@ class _Files:
             "link": RuleCount("exclude", "limits", "SYMLINK_NOT_FOLLOWED", "symbolic links"),
             "submodule": RuleCount("exclude", "limits", "SUBMODULE_NOT_READ", "submodules"),
         }
+        globs = (glob for glob in of_documents.ignores.globs if not glob.startswith("!"))
         self._by_glob = {
             glob: RuleCount("exclude", "the tree's ignore file", "EXCLUDED", glob)
-            for glob in of_documents.ignores.globs
-            if not glob.startswith("!")
+            for glob in (redact_path(g.encode(), policy.redaction_key).decode() for g in globs)
         }
         self._by_pattern: dict[tuple[str, str], RuleCount] = {}
         for rule in policy.rules():
