@@ -214,7 +214,7 @@ def main() -> None:
     if chosen.draw:
         draw(clones, chosen.draw, chosen.show)
         return
-    names = ["sentences.tsv", "reserve.tsv", "later.tsv"]
+    names = ["sentences.tsv", "reserve.tsv", "later.tsv", "fresh.tsv", "fresh-2.tsv"]
     for name in names + sorted(one.name for one in LABELLED.glob("candidates*")):
         report(LABELLED / name, clones, chosen.show)
 

@@ -55,8 +55,8 @@ NOT_IN_FORCE = re.compile(
     r"^\W{0,3}(?:(?:in|until|before|up to|prior to|with) (?:the )?(?:(?:old|early|earlier|previous"
     r"|first|last) )?(?:versions?|releases?|v)\b"
     r"|(?:in|until|before) (?:the past|19\d\d|20\d\d)\b"
-    r"|previously|formerly|originally|historically|traditionally|back then|in the past|at first"
-    r"|initially|once upon|years ago|according to\b)"
+    r"|previously|formerly|originally|historically|traditionally|back then|in the past"
+    r"|(?:initially|at first)\b(?!.*\bwill\b)|once upon|years ago|according to\b)"
     r"|\bused to (?:be|say|have|require|mean)\b"
     # Somebody said it.
     r"|\b(?:said|stated|claimed|claims|argued|argues|thought|believed|assumed|assumes|insisted"

@@ -33,20 +33,23 @@ _SKIPPED_FILES = re.compile(
 # Text for users of the project's work, unless it is also guidance.
 _USER_PATHS = _part_of_path(
     r"install|installation|installing|getting[-_ ]started|quick[-_ ]?start|tutorials?|faq|usage"
-    r"|troubleshooting|kurulum"
+    r"|troubleshooting|kurulum|concepts?|reference|user[-_ ]?guides?|cookbook|recipes?"
+    r"|integrations?"
 )
 _GUIDANCE_PATHS = _part_of_path(
     r"contributing|contribute|contributors?|development|developing|developers?|hacking|style"
-    r"|conventions?|standards|architecture|design|adrs?|decisions?|rfcs?|specs?|agents|claude|gemini"
-    r"|copilot|cursor|rules|policy|policies|principles|testing|maintaining|maintainers?"
-    r"|governance|coding|workflows?|requirements|guidelines|naming|protocols?|guardrails"
-    r"|instructions?|agent|katki|kurallar|mimari|gereksinimler"
+    r"|conventions?|standards|architecture|design|adrs?|decisions?|rfcs?|specs?|specifications?"
+    r"|baselines?|agents|claude|gemini|copilot|cursor|rules|policy|policies|principles|testing"
+    r"|maintaining|maintainers?"
+    r"|governance|coding|workflows?|requirements|guidelines|naming"
+    r"|protocols?|guardrails|instructions?|agent|katki|kurallar|mimari|gereksinimler"
 )
 # Those of them that hold rules: an imperative in them is one, and no step of a procedure.
 _RULES_PATHS = _part_of_path(
     r"style|style[-_ ]?guides?|conventions?|standards|guidelines?|coding|naming|principles|rules"
     r"|policy|policies|guardrails|instructions?|agents?|claude|gemini|copilot|cursor|specs?"
-    r"|best[-_ ]practices|product[-_ ]requirements|prd|srs|gereksinimler|kurallar|standartlar"
+    r"|baselines?|best[-_ ]practices|product[-_ ]requirements|prd|srs|gereksinimler|kurallar"
+    r"|standartlar"
 )
 _NUMBERED_PATHS = _part_of_path(
     r"style|conventions?|standards|guidelines?|naming|principles|rules|polic(?:y|ies)"
@@ -68,7 +71,8 @@ _RULES_HEADINGS = re.compile(
     r"|konvansiyon\w*|yasak\w*|isimlendirme)\b"
 )
 _PROCEDURE_HEADINGS = re.compile(
-    r"\b(?:steps?|setup|set up|install\w*|how to\b.*|getting started|running|building|usage"
+    r"^(?:descriptions?|syntax|arguments?|parameters?|returns?|return values?|results?)$"
+    r"|\b(?:steps?|setup|set up|install\w*|how to\b.*|getting started|running|building|usage"
     r"|workflow|process|procedures?|prerequisites|commands?|troubleshooting|adim\w*|kurulum\w*"
     r"|süre[cç]\w*|akiş\w*|kullanim\w*|ön koşul\w*)\b"
 )

@@ -70,7 +70,8 @@ _PROPOSAL_HEADING = re.compile(
     r"|.{2,80}[(\[\u2013\u2014-] ?(?:proposed|proposal|draft|idea|öneri|taslak)"
 )
 _PROPOSAL_PATH = re.compile(
-    r"(?:^|[/ _.-])(?:proposals?|rfcs?|drafts?|öneriler|oneriler|taslaklar)(?:[/ _.-]|$)"
+    r"(?:^|[/ _.-])(?:proposals?|rfcs?|[okpjt]eps?|drafts?|öneriler|oneriler|taslaklar)"
+    r"(?:[/ _.-]|$)"
 )
 
 

@@ -32,6 +32,8 @@ class Rule:
     pattern: re.Pattern[str]
 
     def matches(self, folded: str) -> bool:
+        if self.name.startswith("tr."):
+            folded = without_marks(folded)
         for need in self.needs:  # a loop and no generator: this runs for every sentence
             if need in folded:
                 return self.pattern.search(folded) is not None
@@ -39,6 +41,8 @@ class Rule:
 
 
 _SHOUTED = re.compile(r"\b(SHOULD|SHALL|MUST|RECOMMENDED)\b")
+# Turkish is often typed without its letters.
+_MARKS = str.maketrans("çğöşüâî", "cgosuai")
 _LETTERS = str.maketrans({"\u0131": "i", "\u0307": None, "\u2019": "'"})
 
 
@@ -51,10 +55,16 @@ def folded(text: str) -> str:
     return " ".join((lower if lower.isascii() else lower.translate(_LETTERS)).split())
 
 
+def without_marks(folded: str) -> str:
+    return folded if folded.isascii() else folded.translate(_MARKS)
+
+
 def make_rule(
     name: str, kind: str, strength: int, where: Where, needs: str, *alternatives: str
 ) -> Rule:
     modality = kind.upper()
     type_ = "decision" if kind in {"plan", "proposal"} else kind
+    if name.startswith("tr."):
+        needs, alternatives = without_marks(needs), tuple(map(without_marks, alternatives))
     pattern = re.compile("|".join(alternatives))
     return Rule(name, type_, modality, strength, where, tuple(needs.split("|")), pattern)

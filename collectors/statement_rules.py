@@ -9,7 +9,7 @@ from collectors.statement_rule import Rule, Where, make_rule
 from collectors.statement_rules_choices import CHOICES
 from collectors.statement_rules_tr import TURKISH
 
-EXTRACTOR_REVISION = 3  # raised with every change of what is found
+EXTRACTOR_REVISION = 4  # raised with every change of what is found
 
 ANYWHERE, GUIDANCE, RULES_PLACE = Where.ANYWHERE, Where.GUIDANCE, Where.RULES
 
@@ -34,13 +34,17 @@ _LED = (
     r"(?:if|when|for|in|to|by|after|before|on|unless|where|once|as|whenever|with|within|instead"
     r"|ideally|generally)\b(?! you (?:would like|want|wish|need)\b)[^:,]{0,120}, "
 )
+# "Cache versions are internal": a noun, and no imperative.
+_NO_NOUN = r"(?! (?:[\w-]+ )?(?:is|are|was|were|has|have|can|may|will|must|should)\b)"
 _ADVERB = r"(?:please |always |also |only |explicitly |generally |usually |just )?"
 _IMPERATIVE = (
     r"(?:use|avoid|prefer|keep|write|put|place|separate|group|sort|declare|define|document|include"
     r"|run|ensure|make sure|capitali[sz]e|format|wrap|follow|treat|handle|import|mark|log"
     r"|store|extract|split|remove|replace|qualify|specify|leave|explain|describe"
     r"|provide|create|implement|minimi[sz]e|reuse|align|indent|omit|respect|annotate|validate"
-    r"|escape|quote|add|pass|limit)"
+    r"|escape|quote|add|pass|limit|branch|name|fix|squash|rebase|return|throw|raise|mock|test|cover"
+    r"|verify|enforce|configure|set|apply|choose|stick to|start|end|require|reject|saniti[sz]e"
+    r"|encrypt|nest|export|expose|hide|cache|retry|measure|replace|record|state|mention|check)"
 )
 
 # Requirements and conventions
@@ -77,8 +81,9 @@ ENGLISH: tuple[Rule, ...] = (
         75,
         ANYWHERE,
         "required|mandatory|forbidden|prohibited|permitted|allowed",
-        r"(?<!not )\b(?:is|are) (?:strictly |always )?(?:required to|mandatory|forbidden|prohibited"
-        r"|not permitted|never allowed)\b",
+        r"(?<!not )(?<!that )(?<!which )\b(?:is|are|becomes?) (?:strictly |always )?"
+        r"(?:required to(?! (?:build|run|install|compile|use|start)\b)|mandatory|forbidden"
+        r"|prohibited|not permitted|never allowed)\b",
     ),
     make_rule(
         "en.required",
@@ -86,9 +91,9 @@ ENGLISH: tuple[Rule, ...] = (
         60,
         GUIDANCE,
         "required|allowed|accepted| to ",
-        r"^(?!no |if |when |where |unless |in case |once |as ).{2,200}"
+        r"^(?!.*\b(?:no|if|when|where|unless|once)\b.*\brequired\b)(?!in case |as ).{2,200}"
         + _RELATIVE
-        + r"\b(?:is|are) (?:strictly |always |also )?"
+        + r"(?<!no )(?<!only )\b(?:is|are) (?:strictly |always |also )?"
         r"(?:required|not allowed|disallowed|not accepted)\b",
         r"^(?:all|every|each|any|new) [a-z `-]{2,40} (?:needs? to|has to|have to)\b",
     ),
@@ -107,7 +112,8 @@ ENGLISH: tuple[Rule, ...] = (
         60,
         RULES_PLACE,
         " to be ",
-        r"^(?!if |you |it |this |there ).{2,200}\b(?:has|have|needs?) to be [a-z]{2,20}(?:ed|en)\b",
+        r"^(?:all|every|each|any|both|new|the) [^,;:]{2,80}\b(?:has|have|needs?) to be "
+        r"[a-z]{2,20}(?:ed|en)\b",
     ),
     make_rule("en.never", "requirement", 75, ANYWHERE, "never ", _BARE + r"never " + _VERB),
     make_rule("en.always", "convention", 70, ANYWHERE, "always ", _BARE + r"always " + _VERB),
@@ -195,9 +201,19 @@ ENGLISH: tuple[Rule, ...] = (
         r"^(?!.+\b(?:below|above|following)\b)(?:[\w ]{2,40}: )?"
         + _ADVERB
         + _IMPERATIVE
-        + r"\b(?! (?:is|are|it|this|that|these|those|them)\b)[ `]",
+        + _NO_NOUN
+        + r"\b(?! (?:it|this|that|these|those|them)\b)[ `]",
         # What is meant by "it" has just been said here.
-        _LED + _ADVERB + _IMPERATIVE + r"\b(?! (?:is|are)\b)[ `]",
+        _LED + _ADVERB + _IMPERATIVE + _NO_NOUN + r"\b[ `]",
+    ),
+    make_rule(
+        "en.please",
+        "convention",
+        55,
+        GUIDANCE,
+        "please ",
+        r"(?:^|, )please (?:always |only |also )?(?:use|follow|keep|avoid|add|write|include"
+        r"|ensure|make sure|prefer|put|place|limit|update|run|squash|rebase|sign|name|document)\b",
     ),
     make_rule(
         "en.should_have",

@@ -7,6 +7,17 @@ from collectors.statement_rule import Rule, Where, make_rule
 ANYWHERE, DECISION = Where.ANYWHERE, Where.DECISION
 CONSEQUENCES, INTENDED = Where.CONSEQUENCES, Where.INTENDED
 
+# Effects are told of users, choices of what is built.
+_NOT_OF_THINGS = (
+    r"^(?!(?:it|this|that|they|these|those|there|if|you|which|what|users|people|developers|teams"
+    r"|customers|everyone|nobody|nothing)\b)"
+)
+_WORKS = (
+    r"(?:provide|support|use|keep|store|require|accept|run|hold|own|live|follow|include|expose"
+    r"|handle|return|send|publish|replace|stop|continue|remain|adopt|serve|host|manage|move|contain"
+    r"|reject|validate|enforce|depend|read|write|offer|receive|consume|produce|apply|cover|report)\b"
+)
+
 CHOICES: tuple[Rule, ...] = (
     make_rule("en.chosen_option", "decision", 95, ANYWHERE, "chosen option", r"^chosen option\b\W"),
     make_rule(
@@ -56,7 +67,8 @@ CHOICES: tuple[Rule, ...] = (
         r"(?:^|, |\band |^(?:when|once) [^,;:]{2,120} )(?<!that )(?:we|[\w ]{0,40}\bteam) "
         r"(?:will|shall)(?: also| then| now| not| no longer)? "
         r"(?!(?:be|have|need|see|lose|get|gain|know|become|revisit|discuss|explain|consider|look"
-        r"|also|benefit)\b)[a-z]{2,}",
+        r"|also|benefit|save|spend|reduce|increase|improve|end up|still|pay|suffer|miss)\b)"
+        r"[a-z]{2,}",
     ),
     make_rule(
         "en.will_be_made",
@@ -94,6 +106,83 @@ CHOICES: tuple[Rule, ...] = (
         r"^(?!you |it |this |there |we |that ).{2,160}\b(?:may|should) only [a-z]{2,}",
     ),
     make_rule(
+        "en.decided_we",
+        "decision",
+        72,
+        DECISION,
+        "we |team |project ",
+        r"^(?:(?:when|if|once|for|in|as) [^;:]{2,120}, )?(?:we|the [\w ]{0,40}(?:team|project))"
+        r"(?: also| now| therefore)?(?: no longer (?!need|have|want|know)[a-z]+| only [a-z]{3,}"
+        r"| (?:will )?(?:support|provide|retain|require|drop|allow|limit|treat|ship|run|publish"
+        r"|maintain|enforce|deprecate|continue|stop|avoid|prefer|test|release|host|build|deploy"
+        r"|separate|share|define|introduce|remove|disable|enable|name|log|freeze|restrict|reuse))\b",
+    ),
+    make_rule(
+        "en.kept_on",
+        "decision",
+        65,
+        CONSEQUENCES,
+        "we ",
+        r"^we (?:also |now )?(?:retain|keep|disable|enable|require|drop|stop|adopt|deprecate|remove"
+        r"|no longer (?:accept|support|use|allow|run|publish|maintain|build|ship))\b",
+    ),
+    make_rule(
+        "en.decided_state",
+        "decision",
+        62,
+        CONSEQUENCES,
+        "frozen|excluded|exempt|limited|restricted|set to|dropped|replaced|deprecated",
+        _NOT_OF_THINGS + r".{2,200}\b(?:is|are) (?:now |not |no longer |only )?(?:frozen"
+        r"|excluded from|exempt from|limited to|restricted to|set to at (?:least|most)|dropped"
+        r"|replaced (?:by|with)|deprecated in favou?r of)\b",
+    ),
+    make_rule(
+        "en.thing_will",
+        "decision",
+        66,
+        DECISION,
+        " will ",
+        _NOT_OF_THINGS + r"[^.;:]{2,160} will (?:not |only |always |never |also )?" + _WORKS,
+    ),
+    make_rule(
+        "en.work_left",
+        "plan",
+        55,
+        CONSEQUENCES,
+        "",
+        r"^(?:add|move|remove|update|document|create|replace|migrate|rename|delete|rewrite|deprecate"
+        r"|announce|publish)\b(?! (?:is|are|was|of|it|them)\b)[ `].{12,}",
+    ),
+    make_rule(
+        "en.needs_review",
+        "requirement",
+        62,
+        CONSEQUENCES,
+        "will need |will require |need to be |needs to be ",
+        r"\bwill (?:need|require) (?:an? |the )?(?:[\w-]+ )?(?:review|approval|sign-?off)",
+    ),
+    make_rule(
+        "en.proposed_needs",
+        "proposal",
+        58,
+        INTENDED,
+        "need to |needs to |has to |have to |would ",
+        r"^(?!(?:you|it|this|that|they|these|there|we|i|if|users)\b)[^;:]{2,220}"
+        r"\b(?:needs? to|has to|have to) (?!know\b|understand\b|think\b|wait\b|deal\b)[a-z]{2,}",
+        _NOT_OF_THINGS + r"[^.;:,]{2,100} would (?:only |no longer |also )?(?:be (?:added|moved"
+        r"|removed|replaced|stored|served|hosted|created|renamed|split|merged|kept|deprecated|made"
+        r"|changed|generated|exposed|deployed)|listen|use|replace|live|publish|store|expose|handle"
+        r"|consume|return|accept|call|read|write)\b",
+    ),
+    make_rule(
+        "en.proposed_thing_will",
+        "proposal",
+        58,
+        INTENDED,
+        " will ",
+        _NOT_OF_THINGS + r"[^.;:]{2,160} will (?:not |only |always |never |also )?" + _WORKS,
+    ),
+    make_rule(
         "en.plan",
         "plan",
         70,
@@ -129,8 +218,10 @@ CHOICES: tuple[Rule, ...] = (
         r"|convert|rename|split|merge|improve|investigate|build|deploy|publish|delete|make|use|stop"
         r"|store|reduce|optimi[sz]e|keep|retire|extend|expose|change)\b"
         r"(?! (?:is|are|was|were|of|this|it|them)\b)[ `]",
-        r"^we (?:add|move|remove|create|replace|use|keep|make|store|introduce|switch|drop|split"
-        r"|host|build|stop|change|extend|expose|treat|require|allow)\b",
+        r"^we (?:no longer (?!need|have)[a-z]+|only [a-z]{3,}|(?:add|move|remove|create|replace|use"
+        r"|keep|make|store|introduce|switch|drop|split|host|build|stop|change|extend|expose|treat"
+        r"|require|allow|accept|support|provide|publish|ship|run|disable|enable|retain|deprecate"
+        r"|reuse|rename|define|limit|restrict|adopt))\b",
     ),
     make_rule(
         "en.proposed_will",

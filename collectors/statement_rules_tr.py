@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collectors.statement_rule import Rule, Where, make_rule
 
-ANYWHERE, GUIDANCE, RULES_PLACE, DECISION = (
-    Where.ANYWHERE,
-    Where.GUIDANCE,
-    Where.RULES,
-    Where.DECISION,
-)
+ANYWHERE, GUIDANCE, RULES_PLACE = Where.ANYWHERE, Where.GUIDANCE, Where.RULES
+DECISION, INTENDED = Where.DECISION, Where.INTENDED
 
 # The verb ends its clause: what follows is an aside, an example or the next clause.
 _END = r"(?=\W{0,6}$| ?[(\u2014\u2192;:]| - )"
 _STEMS = (
-    r"kullan|yap|et|ekle|yaz|tut|koru|önle|sinirla|ver|koy|ayir|böl|soyutla|doğrula|tanimla"
+    r"tazele|çaliştir|öner|üret|oku|incele|raporla|bildir|seç|oluştur|sil|açikla|listele|uygula"
+    r"|işaretle"
+    r"|hazirla|temizle|göster|onayla|kur|gönder|kullan|yap|et|ekle|yaz|tut|koru|önle|sinirla|ver|koy|ayir|böl|soyutla|doğrula|tanimla"
     r"|güncelle|belirt|yanitla|değerlendir|çaliş|uy|kaçin|sakla|yönet|taşi|kaldir|paylaş|adlandir|isimlendir|al"
 )
 
@@ -92,7 +90,8 @@ TURKISH: tuple[Rule, ...] = (
         65,
         GUIDANCE,
         "r|z|kullan|tercih|kaçin",
-        r"\b(?:kullanin|kullanmayin|kullanilir|kullanilmaz|yazilir|yazilmaz|yapilir|yapilmaz"
+        r"\b(?:sabit kalir|korunur|kullanin|kullanmayin|kullanilir|kullanilmaz|yazilir"
+        r"|yazilmaz|yapilir|yapilmaz"
         r"|eklenir|eklenmez|tutulur|tutulmaz|adlandirilir|isimlendirilir|tercih (?:edin|edilir"
         r"|ederiz)|kaçinin|kaçinilir|uyulur|edilmez|açilmaz|alinmaz|verilmez|birakilmaz|hazirlanir|bildirilir"
         r"|konuşulur|doğrulanir|kabul edilemez|tutun|yönetin|saklayin|ayirin|bölün"
@@ -105,6 +104,23 @@ TURKISH: tuple[Rule, ...] = (
         ANYWHERE,
         "planl|hedefliyoruz",
         r"\b(?:planliyoruz|planlaniyor|planlanmaktadir|planlandi|hedefliyoruz)" + _END,
+    ),
+    make_rule(
+        "tr.intended",
+        "plan",
+        55,
+        INTENDED,
+        "ağiz|eceğiz|acaktir|ecektir|acak|ecek",
+        r"\b\w{1,40}(?:acağiz|eceğiz|acaktir|ecektir|ilecek|ulacak|ülecek|ilacak|nacak|necek)"
+        + _END,
+    ),
+    make_rule(
+        "tr.only",
+        "requirement",
+        58,
+        GUIDANCE,
+        "sadece|yalnizca",
+        r"\b(?:sadece|yalnizca)\b.{2,200}(?:[iuü]l[iuü]r|[aeiuü]n[iuü]r|içindir|[ae]bilir)" + _END,
     ),
     make_rule(
         "tr.propose",

@@ -396,3 +396,40 @@ def test_text_around_a_secret_keeps_its_exact_range() -> None:
         "Jobs must be idempotent.",
         "Names must be unique.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "heading", "sentence", "modality"),
+    [
+        ("docs/adr/0007.md", "Decision", "We support a board as long as possible.", "DECISION"),
+        ("docs/adr/0007.md", "Decision", "The worker will use the old cluster.", "DECISION"),
+        ("docs/adr/0007.md", "Consequences", "We retain the linter for imports.", "DECISION"),
+        ("docs/adr/0007.md", "Consequences", "Old settings are frozen until spring.", "DECISION"),
+        ("docs/adr/0007.md", "Consequences", "Move the old pages to the new wiki.", "PLAN"),
+        ("proposals/7.md", "Queue", "We no longer accept old clients.", "PROPOSAL"),
+        ("proposals/7.md", "Queue", "The worker needs to handle both formats.", "PROPOSAL"),
+        ("CONTRIBUTING.md", "Code", "For new code, please follow the style.", "CONVENTION"),
+        ("docs/plan.md", "İş", "Belgeleri yeni bir yapıyla düzenleyeceğiz.", "PLAN"),
+        ("docs/plan.md", "Is", "Belgeleri yeni bir yapiyla duzenleyecegiz.", "PLAN"),
+        ("CONTRIBUTING.md", "Kural", "Anahtarlar sadece kasada görülebilir.", "REQUIREMENT"),
+        ("docs/notlar.md", "Notlar", "Her istegin bir anahtari olmalidir.", "REQUIREMENT"),
+    ],
+)
+def test_more_ways_to_say_what_is_chosen_planned_or_required(
+    path: str, heading: str, sentence: str, modality: str
+) -> None:
+    assert _modalities(f"# {heading}\n\n{sentence}\n", path.encode()) == [modality]
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("docs/style.md", "Cache versions are internal to the tool."),
+        ("CONTRIBUTING.md", "A compiler is required to build the tool."),
+        ("CONTRIBUTING.md", "Add both files, since no absolute paths are required."),
+        ("docs/adr/0007.md", "We will save money on idle machines."),
+        ("docs/concepts/workspaces.md", "The path must point to a workspace."),
+    ],
+)
+def test_what_describes_or_serves_users_is_no_statement(path: str, sentence: str) -> None:
+    assert _modalities(f"## Consequences\n\n{sentence}\n", path.encode()) == []
