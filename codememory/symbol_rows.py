@@ -38,10 +38,6 @@ class SymbolNames:
         self._scope_id = scope_id
         self._ids: dict[str, int] = {}
 
-    def forget(self) -> None:
-        """After a transaction that did not commit: ids of its rows stand for nothing."""
-        self._ids.clear()
-
     def store(self, names: Collection[str]) -> dict[str, int]:
         if len(self._ids) > NAMES_KEPT:
             self._ids.clear()

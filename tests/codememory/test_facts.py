@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from codememory.models import Reversal, SymbolChange
+from codememory import symbol_tables
+from codememory.facts import are_facts_complete
+from codememory.models import CodeFacts, FactsProgress, GapRecord, Reversal, SymbolChange
 from tests.collected import collect
+from tests.fingerprint import fingerprint
 from tests.repos import RepoBuilder
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,3 +58,35 @@ def test_a_file_reversal_is_found_and_linked(repo: RepoBuilder) -> None:
     row = Reversal.objects.get()
     assert (row.earlier.commit.oid, row.later.commit.oid) == (tried, undone)
     assert (row.level, row.share, row.is_whole) == ("FILE", 100, True)
+
+
+def test_other_rules_read_all_anew_and_find_the_same(repo: RepoBuilder) -> None:
+    repo.write("shop/refund.py", CHANGED)
+    repo.commit()
+    repo.write("shop/refund.py", REFUND)
+    repo.commit()
+    project = collect(repo, ("git",))
+    before = fingerprint(project.scope_id)
+    FactsProgress.objects.update(revision=0)
+    collect(repo, ("git",))
+    assert fingerprint(project.scope_id) == before
+    assert are_facts_complete(project.scope_id, 1)
+
+
+def test_new_commits_are_read_from_where_the_last_run_stopped(repo: RepoBuilder) -> None:
+    project = collect(repo, ("git",))
+    first = set(SymbolChange.objects.values_list("pk", flat=True))
+    repo.write("shop/refund.py", CHANGED)
+    repo.commit()
+    assert are_facts_complete(project.scope_id, 1)
+    collect(repo, ("git",))
+    assert first < set(SymbolChange.objects.values_list("pk", flat=True))
+
+
+def test_a_parser_that_hangs_is_a_gap_and_stops_nothing(
+    repo: RepoBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(symbol_tables, "PARSE_SECONDS", 1e-6)
+    collect(repo, ("git",))
+    assert list(GapRecord.objects.values_list("reason", flat=True)) == ["DEADLINE"]
+    assert CodeFacts.objects.get().coverage == "TEXTUAL_ONLY"
