@@ -165,7 +165,7 @@ def kill_git(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("-9 of PostgreSQL")
+@fault("-9 of PostgreSQL: under `up`")
 def kill_database(trial: Trial) -> None:
     world = trial.world
     point = trial.chance.choice(["read", "written"])
@@ -178,7 +178,7 @@ def kill_database(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("-9 of PostgreSQL under `collect` alone", in_short=False)
+@fault("-9 of PostgreSQL: under `collect` alone", in_short=False)
 def kill_database_of_collect(trial: Trial) -> None:
     """No supervisor is there: `collect` starts the server again and goes on."""
     world = trial.world

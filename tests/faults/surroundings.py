@@ -34,7 +34,7 @@ def connections_ended(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("the database is restarted")
+@fault("the database stops: restarted")
 def database_restarted(trial: Trial) -> None:
     world = trial.world
     trial.begin_at(trial.chance.choice(["read", "written"]), trial.chance.randint(2, 4), "hold")
@@ -42,7 +42,7 @@ def database_restarted(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("the database is away for 20 seconds", in_short=False)
+@fault("the database stops: away for 20 seconds", in_short=False)
 def database_away(trial: Trial) -> None:
     """The supervisor is stopped meanwhile, for it would start the server at once."""
     world = trial.world
@@ -159,7 +159,7 @@ def _says_disk_full(world: World, runs: dict[str, int]) -> bool:
     return any(str(row["error_text"]).startswith("DISK_FULL: no space is left") for row in rows)
 
 
-@fault("the disk of scratch files is full")
+@fault("the disk is full: scratch files")
 def scratch_full(trial: Trial) -> None:
     world = trial.world
     world.ensure_up()
@@ -174,7 +174,7 @@ def scratch_full(trial: Trial) -> None:
     trial.recover()
 
 
-@fault("the disk of a table is full")
+@fault("the disk is full: a table")
 def table_full(trial: Trial) -> None:
     """Where file changes lie nothing can be added: the page is not written, none of its rows is."""
     world = trial.world
