@@ -60,6 +60,10 @@ VOCABULARIES: list[type[Enum]] = [
     models.Availability,
     models.ObservationKind,
     models.DecisionAction,
+    models.ReversalLevel,
+    models.OriginKind,
+    models.OriginState,
+    models.FactsPhase,
 ]
 # Written apart, so that this file does not name what it looks for.
 REGISTRY = re.compile(
