@@ -85,3 +85,19 @@ def test_a_hundred_thousand_paths_take_seconds_at_most() -> None:
     for number in range(100_000):
         policy.classify(b"package%d/module/file%d.py" % (number % 3000, number))
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    "path",
+    [b"id_github", b"keys/id_work", b"ID_DEPLOY", b"id_github.bak", b"id_ed25519_sk", b"x/id_rsa"],
+)
+def test_a_private_key_is_protected_whatever_follows_id(path: bytes) -> None:
+    assert BUILT_IN.classify(path)[0] is PathClass.PROTECTED
+
+
+@pytest.mark.parametrize(
+    "path",
+    [b"src/id_token.py", b"id_map.rs", b"docs/id_rules.md", b"valid_key", b"id", b"id_x/a.py"],
+)
+def test_code_whose_name_begins_with_id_is_read(path: bytes) -> None:
+    assert BUILT_IN.classify(path)[0] is not PathClass.PROTECTED
