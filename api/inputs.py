@@ -71,6 +71,15 @@ EvidenceId = Annotated[
     ),
     Clean,
 ]
+Subject = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_PATH,
+        description="A path (src/a.py), a symbol (refund, Order.refund) or both (src/a.py:refund).",
+    ),
+    Clean,
+]
 RunId = Annotated[
     str,
     Field(min_length=1, max_length=MAX_ID, description="From collect_history: R12."),

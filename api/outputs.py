@@ -94,6 +94,20 @@ class ContextOutput(Noted):
     next: str | None
 
 
+class HistoryOutput(Noted):
+    subject: dict[str, Any] | None = Field(description="What is meant; null: see choices.")
+    choices: list[Any] = Field(description="Several symbols have that name: ask for one of them.")
+    names: list[Any] = Field(description="Names over time, renames followed.")
+    events: list[Any] = Field(description="Newest first, with what undid and restored each.")
+    total: int
+    churn: dict[str, int]
+    last_change: dict[str, Any] | None
+    authors: list[Any] = Field(description="Names as Git gives them, by number of changes.")
+    co_changed: list[Any] = Field(description="What changed together with it, how often.")
+    gaps: list[Any]
+    next: str | None
+
+
 class EvidenceOutput(Noted):
     """The full source reference and the recorded text."""
 

@@ -12,6 +12,7 @@ __all__ = [
     "TRUST",
     "context_head",
     "evidence_text",
+    "history_head",
     "project_head",
     "rows_head",
     "run_head",
@@ -59,6 +60,31 @@ def context_head(found: dict[str, Any]) -> str:
     if gaps:
         lines.append(f"Not verified: {', '.join(gaps)}")
     return "\n".join(lines)
+
+
+def history_head(found: dict[str, Any]) -> str:
+    if found["choices"]:
+        return f"{len(found['choices'])} symbols have that name: ask for one of them by its `ask`."
+    if found["subject"] is None:
+        return "Nothing stored has that path or name."
+    lines = [f"{_own(found['total'])} changes; {len(found['events'])} shown, the newest first."]
+    lines += [_event_line(event) for event in found["events"]]
+    if found["gaps"]:
+        reasons = sorted({_own(gap["reason"]) for gap in found["gaps"]})
+        lines.append(f"Not known: {', '.join(reasons)}")
+    return "\n".join(lines)
+
+
+def _event_line(event: dict[str, Any]) -> str:
+    parts = [_own(event["change"]), *_pairs(event, ("commit", "kind"))]
+    parts += [
+        f"{name}={','.join(_own(end['change']) for end in event[name])}"
+        for name in ("reverts", "reverted_by", "restored_by")
+        if event[name]
+    ]
+    if event["evidence_ids"]:
+        parts.append("evidence=" + ",".join(_own(each) for each in event["evidence_ids"]))
+    return " ".join(parts)
 
 
 def rows_head(found: dict[str, Any]) -> str:

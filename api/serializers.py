@@ -81,6 +81,14 @@ class ContextParameters(Parameters):
     cursor = _text(inputs.MAX_CURSOR, default=None)
 
 
+class HistoryParameters(Parameters):
+    subject = _text(inputs.MAX_PATH)
+    limit = serializers.IntegerField(
+        min_value=1, max_value=inputs.MAX_ROWS, default=inputs.DEFAULT_ROWS
+    )
+    cursor = _text(inputs.MAX_CURSOR, default=None)
+
+
 class RowParameters(Parameters):
     path = _text(inputs.MAX_PATH, default=None)
     limit = serializers.IntegerField(

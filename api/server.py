@@ -121,6 +121,7 @@ def _tools(caller: Callable[[], Access]) -> list[Tool]:
         tools.engineering_context,
         tools.search_history,
         tools.get_evidence,
+        tools.get_history,
         tools.list_candidates,
         tools.get_run,
     )

@@ -20,6 +20,7 @@ from api.outputs import (
     CandidatePage,
     ContextOutput,
     EvidenceOutput,
+    HistoryOutput,
     ProjectList,
     RequestedRuns,
     RunOutput,
@@ -29,6 +30,7 @@ from api.outputs import (
 from codememory import evidence, recall, status
 from codememory.errors import CodeMemoryError
 from codememory.models import CandidateState, KnowledgeType, Modality, SourceKind
+from codememory.timeline import history_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -197,6 +199,29 @@ class Tools:
             return _result(shown, render.evidence_text(shown))
 
         return fit(ask, len(found["text"] or ""), _wire_bytes)[0]
+
+    @db_tool
+    def get_history(
+        self,
+        *,
+        subject: inputs.Subject,
+        project: inputs.ProjectName = None,
+        limit: inputs.Rows = inputs.DEFAULT_ROWS,
+        cursor: inputs.Cursor = None,
+    ) -> Annotated[CallToolResult, HistoryOutput]:
+        """Tell what happened to one file or symbol over all commits, the newest first.
+
+        Use it before you change or remove something: what was tried, taken back and restored there
+        (reverts, reverted_by, restored_by), under which names, and what else changes with it
+        (co_changed). Read from contents; messages count for nothing.
+        """
+        chosen = choose_project(self._caller(), project)
+
+        def ask(size: int) -> CallToolResult:
+            found = history_of(chosen, subject, limit=size, cursor=cursor)
+            return _noted(found, render.history_head(found), lowered_limit(limit, size))
+
+        return fit(ask, limit, _wire_bytes)[0]
 
     @db_tool
     def list_candidates(

@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(PROJECT, views.ProjectView.as_view(), name="project"),
     path(f"{PROJECT}/search", views.SearchView.as_view(), name="search"),
     path(f"{PROJECT}/context", views.ContextView.as_view(), name="context"),
+    path(f"{PROJECT}/history", views.HistoryView.as_view(), name="history"),
     path(f"{PROJECT}/status", views.StatusView.as_view(), name="status"),
     path(f"{PROJECT}/evidence/<str:evidence_id>", views.EvidenceView.as_view(), name="evidence"),
     path(f"{PROJECT}/changes", row_views.ChangesView.as_view(), name="changes"),

@@ -16,13 +16,15 @@ from api.openapi import describe
 from api.outputs import (
     ContextOutput,
     EvidenceOutput,
+    HistoryOutput,
     ProjectDetail,
     ProjectList,
     SearchOutput,
     StatusOutput,
 )
-from api.serializers import ContextParameters, SearchParameters
+from api.serializers import ContextParameters, HistoryParameters, SearchParameters
 from codememory import evidence, recall, status
+from codememory.timeline import history_of
 
 
 class ProjectsView(AgentView):
@@ -88,6 +90,24 @@ class ContextView(AgentView):
             )
 
         return respond_fitted(ask, asked["budget"], lowered_budget)
+
+
+class HistoryView(AgentView):
+    parameters = HistoryParameters
+
+    @describe(
+        "get_history",
+        "What happened to a file or a symbol, the newest first.",
+        HistoryOutput,
+        HistoryParameters,
+    )
+    def get(self, request: Request, project: str) -> Response:  # noqa: ARG002
+        asked, chosen = self.asked(), self.project(project)
+
+        def ask(limit: int) -> dict[str, Any]:
+            return history_of(chosen, asked["subject"], limit=limit, cursor=asked["cursor"])
+
+        return respond_fitted(ask, asked["limit"], lowered_limit)
 
 
 class EvidenceView(AgentView):

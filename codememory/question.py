@@ -59,8 +59,8 @@ def rule_match(scope_id: int, question: Question, statement: str) -> float:
     matched = words & question.content_terms
     if len(matched) < RULE_WORDS:
         return 0.0
-    asked = question.content_terms & set(term_counts(question.text))
-    asked = {term for term in asked if not term.startswith("=")}
+    read = question.content_terms & set(term_counts(question.text))
+    asked = {term for term in read if not term.startswith("=")}
     rare = rarity(scope_id, words | asked)
     common = sum(rare[term] for term in matched)
     shares = [

@@ -38,6 +38,7 @@ SIGNATURES: dict[str, dict[str, Any]] = {
         "limit": 10,
         "cursor": None,
     },
+    "get_history": {"subject": REQUIRED, "project": None, "limit": 20, "cursor": None},
     "get_evidence": {"evidence_id": REQUIRED, "project": None},
     "list_candidates": {
         "project": None,

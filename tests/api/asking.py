@@ -16,7 +16,12 @@ from api.schema_view import document
 # Of an id: one that no project has. A new kind of id is entered here, and is then swapped.
 ABSENT = {"evidence_id": "S999999999", "item_id": "C999999999", "run_id": "R999999999"}
 # Of every other argument or parameter: what is given where one must be.
-GIVEN: dict[str, Any] = {"query": "cache", "q": "cache", "task": "change the cache"}
+GIVEN: dict[str, Any] = {
+    "query": "cache",
+    "q": "cache",
+    "task": "change the cache",
+    "subject": "cache.py",
+}
 # What may be left out and names nothing of a project.
 OTHERS = {
     *("intent", "symbols", "symbol", "budget", "limit", "kinds", "kind", "sources"),

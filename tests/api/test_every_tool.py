@@ -87,7 +87,7 @@ def answered(
 
 
 def test_every_tool_answers_as_it_says(answered: list[tuple[Tool, CallToolResult]]) -> None:
-    assert len(answered) >= 9
+    assert len(answered) >= 10
     for tool, result in answered:
         assert not result.is_error, text_of(result)
         assert tool.output_schema is not None
