@@ -105,7 +105,10 @@ class _BuiltIn:
         self.rules = rules
         folder_rules = [rule for rule in rules if rule.pattern.endswith("/")]
         name_rules = [rule for rule in rules if not rule.pattern.endswith("/")]
-        self._kept = [_name_regex(r.pattern[1:]) for r in name_rules if r.pattern[0] == "!"]
+        # What a rule keeps out of itself, another rule may still hold.
+        self._kept = {
+            (r.name, _name_regex(r.pattern[1:])) for r in name_rules if r.pattern[0] == "!"
+        }
         self._name_rules = [(r, _name_regex(r.pattern)) for r in name_rules if r.pattern[0] != "!"]
         self._any_name = re.compile("|".join(regex.pattern for _, regex in self._name_rules))
         self._folder_regexes = [(r, _folder_regex(r.pattern)) for r in folder_rules]
@@ -128,11 +131,11 @@ class _BuiltIn:
 
     def _find_name_rule(self, name: bytes) -> Rule | None:
         text = os.fsdecode(name).lower()
-        if not self._any_name.match(text) or any(regex.match(text) for regex in self._kept):
+        if not self._any_name.match(text):
             return None
-        return min(
-            (rule for rule, regex in self._name_rules if regex.match(text)), key=_rank, default=None
-        )
+        kept = {name for name, regex in self._kept if regex.match(text)}
+        found = (rule for rule, regex in self._name_rules if regex.match(text))
+        return min((rule for rule in found if rule.name not in kept), key=_rank, default=None)
 
 
 def glob_error(glob: str) -> str | None:
