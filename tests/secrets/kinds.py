@@ -216,7 +216,7 @@ KINDS = [
     Kind(
         "npm token",
         marked("np" + "m_", ALNUM, 36),
-        ["//registry.npmjs.org/:_authToken={v}", "token {v}"],
+        ["//registry.example.org/:_authToken={v}", "token {v}"],
         tells=True,
     ),
     Kind(
