@@ -1,6 +1,8 @@
 """Names what a candidate's statement took the place of: the older text, and the commit.
 
-The older text becomes a segment of its revision because it is cited here. Nothing is decided.
+The older text becomes a segment of its revision because it is cited here. Where a sentence was
+rewritten more than once since anybody looked, the oldest wording that is known counts: what a
+memory rests on, or else what a candidate does. Nothing is decided.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ from dataclasses import dataclass
 from django.db import connection
 
 from codememory import runs
-from codememory.candidates import OPEN_STATES, set_replaced
+from codememory.candidates import OPEN_STATES, set_replaced, statement_digest
 from codememory.collect_history import add_metrics
 from codememory.ingest_documents import cite_segment
 from codememory.models import (
     Candidate,
+    CandidateState,
+    EvidenceLink,
+    MemoryState,
     RefSnapshot,
     Run,
     SourceKind,
@@ -30,15 +35,18 @@ from collectors.policy import Policy
 from collectors.values import Gap, Segment
 
 BATCH = 25
+MAX_STEPS = 20  # rewordings that are followed back
 # Where a sentence took the place of another, the last commit first.
 _REPLACED = """
     SELECT place.key, commit.oid, change.old_revision_id,
-           change.replaced_ranges[2 * place.number - 1], change.replaced_ranges[2 * place.number]
+           change.replaced_ranges[2 * place.number - 1], change.replaced_ranges[2 * place.number],
+           change.commit_id
     FROM codememory_sectionchange change
     JOIN codememory_gitcommit commit ON commit.id = change.commit_id
     CROSS JOIN LATERAL unnest(change.sentence_keys) WITH ORDINALITY AS place (key, number)
     WHERE change.scope_id = %s AND change.sentence_keys && %s::bigint[]
       AND place.key = ANY(%s) AND NOT change.commit_id = ANY(%s)
+      AND (%s::bigint IS NULL OR change.commit_id < %s)
     ORDER BY change.commit_id DESC, change.id, place.number
 """
 
@@ -52,6 +60,7 @@ class _Replaced:
     revision_id: int
     start: int
     end: int
+    commit_id: int
 
 
 def replacement_batches(
@@ -66,14 +75,22 @@ def replacement_batches(
         )
         revisions = {row.pk: row for row in rows.select_related("path")}
         cited, gaps = [], []
+        known: dict[int, int] = {}
         for one in batch:
+            if (earlier := _known_before(run, one, reader, policy)) is not None:
+                known[one.candidate_id] = earlier
+                continue
             segment = _segment(revisions[one.revision_id], one, reader, documents, policy)
             if isinstance(segment, Gap):
                 gaps.append(segment)
             elif segment is not None:
                 cited.append((one, segment))
         with runs.fenced(claim) as row:
-            count = 0
+            commits = {one.candidate_id: one.commit_oid for one in batch}
+            count = sum(
+                set_replaced(run.scope_id, pk, segment_id, commits[pk])
+                for pk, segment_id in known.items()
+            )
             for one, segment in cited:
                 segment_id = cite_segment(revisions[one.revision_id], segment)
                 count += set_replaced(run.scope_id, one.candidate_id, segment_id, one.commit_oid)
@@ -97,17 +114,55 @@ def _find(run: Run) -> list[_Replaced]:
     }
     if not by_key:
         return []
+    found: dict[int, _Replaced] = {}
+    for key, place in _changes(run, list(by_key)):
+        found.setdefault(key, _Replaced(by_key[key], *place))
+    return sorted(found.values(), key=lambda one: (one.revision_id, one.candidate_id))
+
+
+def _changes(
+    run: Run, keys: list[int], before: int | None = None
+) -> list[tuple[int, tuple[str, int, int, int, int]]]:
+    """Where these sentences took the place of others: key and (commit, revision, range, row)."""
     snapshot = RefSnapshot.objects.filter(
         scope_id=run.scope_id, worktree_id=run.worktree_id, head_oid=run.head_oid
     ).last()
     unreachable = snapshot.unreachable if snapshot else []
     with connection.cursor() as cursor:
-        cursor.execute(_REPLACED, [run.scope_id, list(by_key), list(by_key), unreachable])
-        rows = cursor.fetchall()
-    found: dict[int, _Replaced] = {}
-    for key, commit_oid, revision_id, start, end in rows:
-        found.setdefault(key, _Replaced(by_key[key], commit_oid, revision_id, start, end))
-    return sorted(found.values(), key=lambda one: (one.revision_id, one.candidate_id))
+        cursor.execute(_REPLACED, (run.scope_id, keys, keys, unreachable, before, before))
+        return [(key, place) for key, *place in cursor.fetchall()]
+
+
+def _known_before(run: Run, one: _Replaced, reader: ObjectReader, policy: Policy) -> int | None:
+    """The segment of the nearest wording before that a memory cites, or else a candidate."""
+    fallback, step, seen = None, one, set[bytes]()
+    for _ in range(MAX_STEPS):
+        revision = SourceRevision.objects.get(scope_id=run.scope_id, pk=step.revision_id)
+        content = reader.read(str(revision.object_oid), "blob", policy.max_document_bytes)
+        if isinstance(content, Gap):
+            break
+        digest = statement_digest(content[step.start : step.end].decode("utf-8", "replace"))
+        if digest in seen:
+            break  # it went back and forth
+        seen.add(digest)
+        cited = EvidenceLink.objects.filter(scope_id=run.scope_id).order_by("-pk")
+        memory = cited.filter(
+            memory__state=MemoryState.ACTIVE, memory__candidate__statement_digest=digest
+        ).first()
+        if memory is not None:
+            return memory.segment_id
+        if fallback is None:
+            claim = cited.filter(candidate__statement_digest=digest).exclude(
+                candidate_id=one.candidate_id
+            )
+            link = claim.exclude(candidate__state=CandidateState.REJECTED).first()
+            fallback = link.segment_id if link else None
+        key = int.from_bytes(digest[:8], "big", signed=True)
+        rows = _changes(run, [key], step.commit_id)
+        if not rows:
+            break
+        step = _Replaced(one.candidate_id, *rows[0][1])
+    return fallback
 
 
 def _segment(

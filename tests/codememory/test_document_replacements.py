@@ -8,6 +8,8 @@ import pytest
 
 from codememory.candidates import shown_digest
 from codememory.models import Candidate, CandidateState, EvidenceLink, Project, SearchEntry
+from review.rivals import Ground, rivals_of
+from tests.builders import make_memory, make_person
 from tests.collected import collect, collect_source
 from tests.repos import RepoBuilder
 
@@ -156,3 +158,41 @@ def test_what_is_removed_cancels_nothing(repo: RepoBuilder) -> None:
     repo.commit()
     again(project)
     assert set(Candidate.objects.values_list("state", flat=True)) == {CandidateState.PENDING}
+
+
+FIRST = "Keys must be kept for 30 days after their first use."
+SECOND = "Keys must be kept for 60 days after their first use."
+THIRD = "Keys must be kept for 90 days after their first use."
+
+
+def rename_and_reword(repo: RepoBuilder) -> str:
+    """Two rewordings with a renamed heading between them, before anybody collects."""
+    change(repo, text(SECOND, OTHER))
+    change(repo, text(SECOND, OTHER).replace("## Rules", "## Retention"))
+    return change(repo, text(THIRD, OTHER).replace("## Rules", "## Retention"))
+
+
+def test_a_sentence_reworded_twice_names_the_wording_that_is_known(repo: RepoBuilder) -> None:
+    project = collect(repo)
+    head = rename_and_reword(repo)
+    again(project)
+    older, commit = replaced_by(candidate(THIRD))
+    assert FIRST.encode() in older
+    assert commit == head
+
+
+def test_a_memory_of_the_first_wording_is_what_the_third_would_replace(repo: RepoBuilder) -> None:
+    project = collect(repo)
+    memory = make_memory(candidate(FIRST), make_person(project, "REVIEWER", "alice"))
+    rename_and_reword(repo)
+    again(project)
+    (rival,) = rivals_of(candidate(THIRD))
+    assert rival.memory == memory
+    assert Ground.REPLACED_TEXT in rival.grounds
+
+
+def test_without_a_claim_on_older_wordings_the_last_one_is_named(repo: RepoBuilder) -> None:
+    rename_and_reword(repo)
+    collect(repo)
+    older, _ = replaced_by(candidate(THIRD))
+    assert SECOND.encode() in older
