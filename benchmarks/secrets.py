@@ -38,13 +38,13 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print each finding without its value")
     given = parser.parse_args()
     corpus = [planted for seed in SEEDS for planted in plant(seed)]
-    figures = {"kinds": len(KINDS), "planted": len(corpus), "recall": recall(corpus, ours)}
+    found = recall(corpus, ours)
+    figures: dict[str, object] = {"kinds": len(KINDS), "planted": len(corpus), "recall": found}
     if given.against:
         figures["recall_detect_secrets"] = recall(corpus, theirs())
     figures["repositories"] = [measure(root, is_listed=given.list) for root in given.repositories]
     print(json.dumps(figures))
-    worst = min(figures["recall"].values())
-    return 0 if worst >= LEAST_RECALL else 1
+    return 0 if min(found.values()) >= LEAST_RECALL else 1
 
 
 def recall(corpus: list[Planted], without: Callable[[Planted], str]) -> dict[str, float]:
