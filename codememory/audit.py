@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+
 from codememory.models import Actor, AuditEvent, Scope
 
 
@@ -17,3 +19,11 @@ def record(
     AuditEvent.objects.create(
         scope=scope, actor=actor, action=action, subject=subject[:80], facts=facts
     )
+
+
+def account_name() -> str:
+    """The account on this machine, where nobody is signed in."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

@@ -36,7 +36,11 @@ def create_token(
     scopes: Iterable[str],
     expires: timedelta | None = None,
 ) -> tuple[ApiToken, str]:
-    """Return the new row and the token itself, which exists nowhere else from here on."""
+    """Return the new row and the token itself, which exists nowhere else from here on.
+
+    Nobody is signed in where tokens are made: the trail names the account of this machine, and
+    the agent as what the token is for, never as who made it.
+    """
     wanted = sorted(set(scopes))
     if not projects:
         raise TokenError("A token needs at least one project.")
@@ -57,8 +61,9 @@ def create_token(
         audit.record(
             "token.create",
             scope=project.scope,
-            actor=token.actor,
             subject=token.prefix,
+            account=audit.account_name(),
+            agent=token.actor.name,
             scopes=wanted,
         )
     token.refresh_from_db()
@@ -83,7 +88,13 @@ def revoke(prefix: str) -> ApiToken:
     [token] = found
     ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now())
     for link in token.projects.select_related("scope"):
-        audit.record("token.revoke", scope=link.scope, actor=token.actor, subject=token.prefix)
+        audit.record(
+            "token.revoke",
+            scope=link.scope,
+            subject=token.prefix,
+            account=audit.account_name(),
+            agent=token.actor.name,
+        )
     token.refresh_from_db()
     return token
 

@@ -6,6 +6,7 @@ with its evidence and search entry, and the audit row. Views call it with a sign
 
 from __future__ import annotations
 
+import unicodedata
 import uuid
 
 from django.db import transaction
@@ -35,6 +36,7 @@ from review.outcomes import Changed, Decided, Outcome, Refused, Shown
 from review.rivals import rivals_of
 
 MAX_REASON = 500
+BLANK = "\u115f\u1160\u3164\uffa0\u2800"  # letters and signs that are drawn as nothing
 PLAN_IS_NO_RULE = "{} is kept as a plan, never as a rule that holds: promote it as a plan."
 NO_REASON = "Say in a few words why, then reject again."
 
@@ -97,7 +99,7 @@ def reject_candidate(
     batch: uuid.UUID | None = None,
 ) -> Outcome:
     """Turn the candidate down, with the reviewer's reason."""
-    reason = _one_line(reason)
+    reason = one_line(reason)
     if not reason:
         return Refused(NO_REASON)
     current = lock_candidate(candidate, OPEN_STATES, shown)
@@ -126,7 +128,7 @@ def defer_candidate(
     if current.state == CandidateState.DEFERRED:
         return Refused(f"C{current.pk} is deferred already.")
     decision = write_decision(
-        current, DecisionAction.DEFER, shown, actor, reason=_one_line(reason), batch=batch
+        current, DecisionAction.DEFER, shown, actor, reason=one_line(reason), batch=batch
     )
     record_decision(decision)
     return Decided(decision)
@@ -212,8 +214,16 @@ def take_back(
     return Decided(decision)
 
 
-def _one_line(reason: str) -> str:
-    return " ".join(reason.split())[:MAX_REASON]
+def one_line(reason: str) -> str:
+    """The reason on one line; nothing where no character of it would be seen."""
+    line = " ".join(reason.split())
+    return line[:MAX_REASON] if any(map(_is_seen, line)) else ""
+
+
+def _is_seen(character: str) -> bool:
+    """Whether it leaves a mark of its own: no space, control, format, filler or lone accent."""
+    kind = unicodedata.category(character)
+    return kind[0] in "LNPS" and character not in BLANK
 
 
 def _with_article(modality: str) -> str:

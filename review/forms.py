@@ -10,7 +10,7 @@ from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
 from codememory.models import KnowledgeType, Modality, Role
-from review.actions import MAX_REASON
+from review.actions import MAX_REASON, one_line
 from review.batches import MAX_BATCH, BatchAction
 from review.outcomes import Shown
 
@@ -98,8 +98,8 @@ class ReasonForm(ShownForm):
 
     reason = forms.CharField(max_length=MAX_REASON, required=False)
 
-    def clean_reason(self) -> Any:
-        return " ".join(self.cleaned_data["reason"].split())
+    def clean_reason(self) -> str:
+        return one_line(self.cleaned_data["reason"])
 
 
 class SupersedeForm(ShownForm):

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 
 from codememory.models import Candidate
 from review.access import Visit, project_page, require_decider
-from review.actions import MAX_REASON, NO_REASON
+from review.actions import MAX_REASON, NO_REASON, one_line
 from review.batches import BatchAction, decide_together, preview, undo_batch
 from review.forms import BatchForm, BatchUndoForm, Pick, PreviewForm
 from review.last_acts import remember_batch
@@ -49,8 +49,8 @@ def _confirm(request: HttpRequest, visit: Visit) -> HttpResponse:
     action = BatchAction(form.cleaned_data["action"])
     picks: list[Pick] = form.cleaned_data["pick"]
     numbers = [pick.number for pick in picks]
-    reason = " ".join(form.cleaned_data["reason"].split())
-    if len(reason) > MAX_REASON:
+    reason = one_line(form.cleaned_data["reason"])
+    if len(" ".join(form.cleaned_data["reason"].split())) > MAX_REASON:
         refusal = f"Say it in {MAX_REASON} characters or fewer."
         return _preview_page(request, visit, action, numbers, refusal=refusal)
     if action == BatchAction.REJECT and not reason:

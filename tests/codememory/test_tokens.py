@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from codememory import tokens
+from codememory import audit, tokens
 from codememory.models import ApiToken, AuditEvent, Project, Scope, ScopeKind
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +82,15 @@ def test_making_and_revoking_leave_a_trail(project: Project) -> None:
     trail = AuditEvent.objects.filter(scope=project.scope_id).order_by("pk")
     assert [event.action for event in trail] == ["token.create", "token.revoke"]
     assert {event.subject for event in trail} == {token.prefix}
+
+
+def test_the_trail_names_the_account_that_made_it_and_never_the_agent(project: Project) -> None:
+    token, _ = tokens.create_token("agent", [project], ["read"])
+    tokens.revoke(token.prefix)
+    for event in AuditEvent.objects.filter(scope=project.scope_id):
+        assert event.actor is None
+        assert event.facts["account"] == audit.account_name()
+        assert event.facts["agent"] == "agent"
 
 
 def test_a_token_reads_its_own_projects_only(project: Project) -> None:

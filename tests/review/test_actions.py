@@ -218,6 +218,22 @@ def test_rejecting_needs_a_reason(candidate: Candidate, actor: Actor) -> None:
     assert outcome == Refused("Say in a few words why, then reject again.")
 
 
+@pytest.mark.parametrize(
+    "reason", ["\u200b", "\u2060\ufeff \u00ad", "\u3164", "\u0301", "\u202e\t"]
+)
+def test_a_reason_that_nobody_can_see_is_none(
+    candidate: Candidate, actor: Actor, reason: str
+) -> None:
+    outcome = reject_candidate(candidate, shown(candidate), reason=reason, actor=actor)
+    assert isinstance(outcome, Refused)
+    assert not ReviewDecision.objects.exists()
+
+
+def test_a_reason_keeps_the_joiners_that_its_words_need(candidate: Candidate, actor: Actor) -> None:
+    reject_candidate(candidate, shown(candidate), reason="ev\u200cler", actor=actor)
+    assert ReviewDecision.objects.get().reason == "ev\u200cler"
+
+
 def test_a_rejection_keeps_its_reason_and_makes_no_memory(
     candidate: Candidate, actor: Actor
 ) -> None:

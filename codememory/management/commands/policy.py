@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
+from codememory.audit import account_name
 from codememory.models import Policy, Project
 from codememory.policies import newest_policy, set_policy, values_of
 from codememory.policy_keys import KEYS, Values, changed, shown
@@ -130,14 +130,6 @@ def asked_values(values: Values, options: dict[str, Any]) -> Values:
             raise RefusedError(f"{absent[0]!r} is not among the globs of {key}")
         return {**values, key: [glob for glob in values[key] if glob not in words]}
     return changed(values, key, [*values[key], *words] if options["add"] else words)
-
-
-def account_name() -> str:
-    """The account on this machine, for the audit trail: nobody is signed in here."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"
 
 
 def policy_facts(row: Policy) -> dict[str, Any]:
