@@ -108,7 +108,7 @@ def test_no_answer_over_rest_shows_any_of_them(project: Project, needles: Needle
     addresses += [f"{API}/search?q=password+token", f"{API}/context?task=refund+signature"]
     for kind in ("changes", "documents", "candidates"):
         addresses.append(f"{API}/{kind}?limit=100")
-    folders = dict(C="candidates", D="documents", F="changes", L="changes", M="memories")
+    folders = {"C": "candidates", "D": "documents", "F": "changes", "L": "changes", "M": "memories"}
     for each in ids_of(project)[::3]:
         addresses.append(f"{API}/{folders.get(each[0], 'evidence')}/{each}")
     for address in addresses:
