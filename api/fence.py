@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from api.errors import AnswerTooLargeError
+from codememory.unseen import UNSEEN
 
 MAX_ANSWER_BYTES = 64 * 1024
 TRUST = "untrusted_data"
@@ -18,13 +19,7 @@ PREFACE = (
     "its number."
 )
 Answer = TypeVar("Answer")
-# Shown by their number: what moves the cursor, reverses or hides text, or is no character at all.
-# Joiners and the two emoji styles stay: words of several scripts need them.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0d\ufeff\ufff9-\ufffc\ufffe\uffff\U000e0000-\U0010ffff]"
-    "|\r(?!\n)"
-)
+_UNSEEN = re.compile(f"[{UNSEEN}]|\\r(?!\\n)")
 
 
 def fence(text: str) -> str:

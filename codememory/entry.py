@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import difflib
 import os
@@ -10,9 +11,11 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from codememory import database, home
 from codememory.errors import CodeMemoryError, DatabaseError
+from codememory.unseen import to_json, visible
 
 WORDS_OF_DJANGO = frozenset({"help", "version", "--help", "-h", "--version"})
 NEED_NOTHING = frozenset({"help", "test"})
@@ -28,22 +31,57 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; errors of ours become one line on stderr and status 1."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "codememory.settings")
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a missing git is for `doctor` to say
+    as_json = "--json" in arguments
     try:
-        with database_for(arguments):
+        with database_for(arguments), _usage_as_error() if as_json else contextlib.nullcontext():
             _execute(arguments)
     except CodeMemoryError as error:
-        print(f"codememory: {error}", file=sys.stderr)
-        return 2 if isinstance(error, UnknownCommandError) else 1
+        if as_json:
+            print(to_json({"error": error_facts(error)}))
+        else:
+            print(f"codememory: {visible(str(error))}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
     return 0
 
 
-class UnknownCommandError(CodeMemoryError):
-    """There is no command of that name: a mistake of usage."""
+def error_facts(error: CodeMemoryError) -> dict[str, object]:
+    """What programs are told of an error: a fixed code, the text, what to do, if to try again."""
+    return {
+        "code": error.code,
+        "message": str(error),
+        "hint": error.hint,
+        "retryable": error.retryable,
+    }
+
+
+class UsageError(CodeMemoryError):
+    """The command line is not understood."""
+
+
+class UnknownCommandError(UsageError):
+    """There is no command of that name."""
 
     def __init__(self, name: str, names: Collection[str]) -> None:
         close = difflib.get_close_matches(name, sorted(names), n=1)
         meant = f", did you mean {close[0]}?" if close else ";"
         super().__init__(f"unknown command {name!r}{meant} `{program()} help` lists all")
+
+
+@contextlib.contextmanager
+def _usage_as_error() -> Iterator[None]:
+    """Let a mistake of usage be told as JSON: parsers print it and exit, and Django makes them."""
+
+    def refuse(self: argparse.ArgumentParser, message: str) -> NoReturn:
+        error = UsageError(message)
+        error.hint = f"`{self.prog} --help` says more"
+        raise error
+
+    before = argparse.ArgumentParser.error
+    argparse.ArgumentParser.error = refuse  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        argparse.ArgumentParser.error = before  # type: ignore[method-assign]
 
 
 def program() -> str:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 
 class CodeMemoryError(Exception):
     """Base of all errors of this package; its text is fit to be shown to the person who asked."""
 
     retryable = False
+    hint: str | None = None  # what to do, where the text does not say it
+
+    @property
+    def code(self) -> str:
+        """A fixed word for programs: UNKNOWN_PROJECT of UnknownProjectError."""
+        return re.sub(
+            r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__.removesuffix("Error")
+        ).upper()
 
 
 class SettingError(CodeMemoryError):
@@ -52,20 +62,28 @@ class RefusedProjectError(CodeMemoryError):
         self.reason = reason
         self.hint = hint
 
+    @property
+    def code(self) -> str:
+        return self.reason
+
 
 class UnknownProjectError(CodeMemoryError):
     """No such project, or none that the asker may see: the two are never told apart."""
 
+    hint = "`codememory projects` lists what there is"
+
     def __init__(self, name: str) -> None:
-        super().__init__(f"no project {name!r} here; `codememory projects` lists what there is")
+        super().__init__(f"no project {name!r} here; {self.hint}")
         self.name = name
 
 
 class BadCursorError(CodeMemoryError):
     """A continuation cursor that this product did not hand out for this question."""
 
+    hint = "ask again without it"
+
     def __init__(self) -> None:
-        super().__init__("the cursor does not belong to this question; ask again without it")
+        super().__init__(f"the cursor does not belong to this question; {self.hint}")
 
 
 class SourceUnreadableError(CodeMemoryError):
@@ -76,3 +94,7 @@ class SourceUnreadableError(CodeMemoryError):
         self.reason = reason
         self.hint = hint
         self.retryable = retryable
+
+    @property
+    def code(self) -> str:
+        return self.reason

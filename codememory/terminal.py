@@ -6,10 +6,8 @@ can move the cursor, colour the screen or hide itself.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -24,15 +22,13 @@ from django.core.management.base import BaseCommand, CommandParser
 from codememory.errors import CodeMemoryError
 from codememory.models import Project
 from codememory.projects import project_of_path, require_project
+from codememory.unseen import to_json, visible
+
+__all__ = ["to_json", "visible"]  # as commands import them
 
 INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
 NAMED = 5  # projects that a refusal names
 PLAIN_SECONDS = 5.0  # between two lines of progress where a line cannot be rewritten
-# Control characters but line feed and tab, direction overrides, and halves of surrogate pairs.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-    "\ufeff\ud800-\udfff]"
-)
 _DJANGO_OPTIONS = ("verbosity", "settings", "pythonpath", "traceback", "no-color", "force-color")
 
 
@@ -131,22 +127,6 @@ def asked_project(name: str | None) -> Project:
     more = f", ... and {len(slugs) - NAMED} more" if len(slugs) > NAMED else ""
     names = ", ".join(slugs[:NAMED]) + more
     raise RefusedError(f"{Path.cwd()} is in no registered project: say --project NAME ({names})")
-
-
-def visible(text: str) -> str:
-    """Show what a terminal would obey as \\xNN or \\uNNNN; line feeds and tabs stay."""
-    return _INVISIBLE.sub(_escaped, text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-def to_json(document: Any) -> str:
-    """One JSON document that is safe to print: what is invisible stands in it escaped."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _encodable(text: str, encoding: str | None) -> str:

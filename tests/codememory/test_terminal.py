@@ -27,6 +27,9 @@ class Terminal(io.StringIO):
         ("left\u202eright", "left\\u202eright"),
         ("\x9b31m", "\\x9b31m"),
         ("half \udc80", "half \\udc80"),
+        ("zero\u200bwidth\u2060", "zero\\u200bwidth\\u2060"),
+        ("soft\xadhyphen, tag \U000e0041", "soft\\xadhyphen, tag \\U000e0041"),
+        ("ne\u200cmi\u200dsha \u2764\ufe0f", "ne\u200cmi\u200dsha \u2764\ufe0f"),
         ("ığüş 漢字\n\tkept", "ığüş 漢字\n\tkept"),
     ],
 )
@@ -34,7 +37,9 @@ def test_what_a_terminal_would_obey_is_made_visible(text: str, shown: str) -> No
     assert terminal.visible(text) == shown
 
 
-@pytest.mark.parametrize("text", ["\x1b[0m", "\u202e", "\x9b", "\udc80", "ığ漢", 'quo"te\\'])
+@pytest.mark.parametrize(
+    "text", ["\x1b[0m", "\u202e", "\u200b", "\U000e0041", "\x9b", "\udc80", "ığ漢", 'quo"te\\']
+)
 def test_json_is_safe_to_print_and_means_the_same(text: str) -> None:
     printed = terminal.to_json({"text": text})
     assert terminal.visible(printed) == printed
