@@ -54,7 +54,7 @@ class QueryTerm:
 
 def terms(text: str) -> Iterator[str]:
     """Every term of a text in order, with repetitions."""
-    for word in _words(text):
+    for word in parted_words(text):
         for term, _ in word_terms(word):
             yield term
 
@@ -62,7 +62,7 @@ def terms(text: str) -> Iterator[str]:
 def term_counts(text: str) -> dict[str, float]:
     """How often each term occurs; a folded form counts a little less than a plain one."""
     counts: dict[str, float] = {}
-    for word, times in Counter(_words(text)).items():
+    for word, times in Counter(parted_words(text)).items():
         for term, share in word_terms(word):
             counts[term] = counts.get(term, 0.0) + share * times
     return counts
@@ -70,7 +70,7 @@ def term_counts(text: str) -> dict[str, float]:
 
 def query_terms(text: str) -> list[QueryTerm]:
     """The distinct terms of a question, heaviest first; weak words count fully only when alone."""
-    words = _words(text[:QUERY_LIMIT])
+    words = parted_words(text[:QUERY_LIMIT])
     weights: dict[str, float] = {}
     is_only_weak = all(_share(word) < 1.0 for word in words)
     for word in words:
@@ -100,7 +100,8 @@ def word_terms(word: str) -> tuple[tuple[str, float], ...]:
     return ((_bounded("=" + _fold(word)), 1.0), *_word_terms.__wrapped__(word[:WORD_LIMIT]))
 
 
-def _words(text: str) -> list[str]:
+def parted_words(text: str) -> list[str]:
+    """The words of a text in order, as `word_terms` takes them apart."""
     return _WORD.findall(text if text.isascii() else _composed(text))
 
 
