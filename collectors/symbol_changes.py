@@ -7,7 +7,7 @@ not chosen: it stays an addition and a removal, with less confidence.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from collectors.symbol_likeness import (
     PARTIAL,
@@ -37,6 +37,7 @@ from collectors.symbol_values import (
 )
 
 AMBIGUOUS = 0.5
+Numbered = Mapping[int, Symbol]
 
 
 def compare(before: SymbolTable | None, after: SymbolTable | None) -> tuple[SymbolChange, ...]:
@@ -47,12 +48,17 @@ def compare(before: SymbolTable | None, after: SymbolTable | None) -> tuple[Symb
     """
     if any(side is not None and side.coverage is Coverage.TEXTUAL_ONLY for side in (before, after)):
         return ()
-    old = before.symbols if before else ()
-    new = after.symbols if after else ()
-    pairs, removed, added = _same_name(old, new)
+    old = dict(enumerate(before.symbols)) if before else {}
+    new = dict(enumerate(after.symbols)) if after else {}
+    is_partial = any(s is not None and s.coverage is not Coverage.FULL for s in (before, after))
+    return compare_symbols(old, new, is_partial=is_partial)
+
+
+def compare_symbols(old: Numbered, new: Numbered, *, is_partial: bool) -> tuple[SymbolChange, ...]:
+    """`compare` for symbols by their numbers in tables. All of a name are there, or none is."""
+    pairs, removed, added = _same_name(old.values(), new.values())
     renamed, ambiguous = _renamed(removed, added)
     renamed += _renamed_outer(renamed, removed, added, old, new)
-    is_partial = any(s is not None and s.coverage is not Coverage.FULL for s in (before, after))
     outer = _outer_of_changed(pairs, old)
     changes = [change for pair in pairs if (change := _changed(*pair, outer)) is not None]
     changes += [_renaming(*pair) for pair in renamed]
@@ -86,7 +92,7 @@ def difference(before: SymbolTable, after: SymbolTable) -> TableDifference:
 
 
 def _same_name(
-    old: Sequence[Symbol], new: Sequence[Symbol]
+    old: Iterable[Symbol], new: Iterable[Symbol]
 ) -> tuple[list[Pair], list[Symbol], list[Symbol]]:
     """Pairs of one qualified name, and what is left. Of overloads the most equal ones first."""
     by_name: dict[str, tuple[list[Symbol], list[Symbol]]] = {}
@@ -171,8 +177,8 @@ def _renamed_outer(
     renamed: list[Pair],
     removed: list[Symbol],
     added: list[Symbol],
-    old: Sequence[Symbol],
-    new: Sequence[Symbol],
+    old: Numbered,
+    new: Numbered,
 ) -> list[Pair]:
     """Classes most of whose methods came through under another class, and the changed methods."""
     known = {id(one) for pair in renamed for one in pair}
@@ -215,7 +221,7 @@ def _changed(before: Symbol, after: Symbol, outer: set[int]) -> SymbolChange | N
     return SymbolChange(kind, before, after, sure)
 
 
-def _outer_of_changed(pairs: Iterable[Pair], old: Sequence[Symbol]) -> set[int]:
+def _outer_of_changed(pairs: Iterable[Pair], old: Numbered) -> set[int]:
     """Ids of the symbols of the before side in which another one has other text."""
     found: set[int] = set()
     for before, after in pairs:

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from hashlib import blake2b
+from operator import itemgetter
 
 from collectors.symbol_tree import Definition, Parsed
-from collectors.symbol_values import Symbol
+from collectors.symbol_values import Piece, Placed, Symbol
 
 SIGNATURE_LENGTH = 200
-_SPACE = b" \t\r\n\f\v"
+SPACE = b" \t\r\n\f\v"
 _WORD_SPACE = re.compile(rb"[ \t\r\n\f\v]+")
 # What happens at one offset, in this order, so that the code of a symbol never depends on whether
 # it is the first or last of the block around it.
-_END, _CLOSE, _BODY, _START = range(4)
+_END, _CLOSE, _BODY, _START, _PIECE = range(5)
 _OFFSET, _ORDER = 28, 24  # bits of a mark: offset, order, number of the definition
-_Regions = list[tuple[int, int, bool]]
+_Span = tuple[int, int]
 
 
 def digest(text: bytes) -> bytes:
@@ -29,29 +29,38 @@ def digest(text: bytes) -> bytes:
 
 def build(data: bytes, found: Parsed, *, keeps_words: bool) -> tuple[tuple[Symbol, ...], bytes]:
     """The symbols, and the hash of all code of the blob."""
-    code, starts, bodies, ends = _normalise(data, found, keeps_words)
-    comments = _Comments(data, found.regions)
-    inside: list[list[int]] = [[] for _ in found.definitions]
-    for number, one in enumerate(found.definitions):
-        if one.parent is not None:
-            inside[one.parent].append(number)
+    piece = build_piece(data, found, keeps_words=keeps_words)
+    return piece.symbols, digest(whole_code(piece))
+
+
+def whole_code(piece: Piece) -> bytes:
+    return piece.code + b"}" * piece.blocks
+
+
+def build_piece(data: bytes, found: Parsed, *, keeps_words: bool) -> Piece:
+    """Hash what is defined; the pieces in it are taken over as they are."""
+    code, starts, bodies, ends, places = _normalise(data, found, keeps_words)
+    comments = _Comments(data, found)
+    spans, inside = _spans(found, starts, ends, places)
     closes = b"}" if found.block_ends else b""
-    seen: Counter[str] = Counter()
-    symbols = []
+    seen: dict[str, int] = {}
+    symbols: list[Symbol] = []
     for number, one in enumerate(found.definitions):
         start, body_at, end = starts[number], bodies[number], ends[number]
         body = code[body_at:end]
         body_hash = digest(body)
         own_hash = body_hash
         if inside[number]:
-            own_hash = digest(_without(code, body_at, end, inside[number], starts, ends, closes))
+            own_hash = digest(_without(code, body_at, end, inside[number], closes))
         plain = one.plain_name
         is_named_inside = len(plain) > 2 and plain in body
+        ordinal = seen.get(one.name, 0)
+        seen[one.name] = ordinal + 1
         symbols.append(
             Symbol(
                 one.name,
                 one.kind,
-                seen[one.name],
+                ordinal,
                 one.parent,
                 one.start,
                 one.end,
@@ -68,28 +77,75 @@ def build(data: bytes, found: Parsed, *, keeps_words: bool) -> tuple[tuple[Symbo
                 digest(data[one.start : one.end]),
             )
         )
-        seen[one.name] += 1
-    return tuple(symbols), digest(code)
+    for placed in found.pieces:
+        symbols += place(placed, len(symbols), seen)
+    blocks = found.block_ends.count(len(data))
+    ends_in_comment = _ends_in_comment(data, found)
+    return Piece(tuple(symbols), tuple(spans), code, blocks, tuple(comments.texts), ends_in_comment)
+
+
+def place(placed: Placed, base: int, seen: dict[str, int]) -> list[Symbol]:
+    """A piece's symbols where they are; `base` come before them, and `seen` counts their names."""
+    piece, start, _, line, parent = placed
+    symbols = []
+    for one in piece.symbols:
+        name, inner = one.name, one.parent
+        ordinal = seen.get(name, 0)
+        seen[name] = ordinal + 1
+        symbols.append(
+            Symbol(
+                name,
+                one.kind,
+                ordinal,
+                parent if inner is None else base + inner,
+                one.start + start,
+                one.end + start,
+                one.first_line + line,
+                one.last_line + line,
+                *one[8:],
+            )
+        )
+    return symbols
+
+
+def _spans(
+    found: Parsed, starts: list[int], ends: list[int], places: list[int]
+) -> tuple[list[_Span], list[list[_Span]]]:
+    """Where the outermost symbols lie in the code, and those directly inside each definition."""
+    spans: list[_Span] = []
+    inside: list[list[_Span]] = [[] for _ in found.definitions]
+    for number, one in enumerate(found.definitions):
+        into = spans if one.parent is None else inside[one.parent]
+        into.append((starts[number], ends[number]))
+    for at, placed in zip(places, found.pieces, strict=True):
+        into = spans if placed.parent is None else inside[placed.parent]
+        into += [(at + first, at + last) for first, last in placed.piece.spans]
+    return spans, inside
+
+
+def _ends_in_comment(data: bytes, found: Parsed) -> bool:
+    ends = [(end, is_comment) for _, end, is_comment in found.regions[-1:]]
+    ends += [(placed.end, placed.piece.ends_in_comment) for placed in found.pieces[-1:]]
+    end, is_comment = max(ends, default=(0, False))
+    return is_comment and not data[end:].strip()
 
 
 def comment_hash(data: bytes, found: Parsed) -> bytes:
-    return _Comments(data, found.regions).hash_of(0, len(data))
+    return _Comments(data, found).hash_of(0, len(data))
 
 
 def _without(
     code: bytes,
     start: int,
     end: int,
-    inner: list[int],
-    starts: list[int],
-    ends: list[int],
+    inner: list[_Span],
     closes: bytes,
 ) -> bytes:
     """The range without the symbols inside, nor what `_normalise` puts after the block of each."""
     parts, at = [], start
-    for number in inner:
-        parts.append(code[at : max(at, starts[number])])
-        at = max(at, ends[number])
+    for first, last in inner:
+        parts.append(code[at : max(at, first)])
+        at = max(at, last)
         if closes and code[at : at + 1] == closes:
             at += 1
     parts.append(code[at : max(at, end)])
@@ -107,7 +163,10 @@ def _marks(found: Parsed, size: int) -> list[int]:
         if one.body < one.end:
             marks.append(one.end << _OFFSET | _END << _ORDER | number)
     # Where a block opens the code shows (by a colon); where it closes only indentation does.
-    marks += [end << _OFFSET | _CLOSE << _ORDER for end in found.block_ends]
+    marks += [end << _OFFSET | _CLOSE << _ORDER for end in found.block_ends if end < size]
+    marks += [
+        one.start << _OFFSET | _PIECE << _ORDER | number for number, one in enumerate(found.pieces)
+    ]
     marks.sort()
     marks.append(size << _OFFSET | 7 << _ORDER)
     return marks
@@ -115,14 +174,14 @@ def _marks(found: Parsed, size: int) -> list[int]:
 
 def _normalise(
     data: bytes, found: Parsed, keeps_words: bool
-) -> tuple[bytes, list[int], list[int], list[int]]:
-    """The stream, and where each definition, its body and its end lie in it."""
-    count = len(found.definitions)
-    places = [[0] * count for _ in range(_START + 1)]
+) -> tuple[bytes, list[int], list[int], list[int], list[int]]:
+    """The stream, and where each definition, its body, its end and each piece lie in it."""
+    count = max(len(found.definitions), len(found.pieces))
+    places = [[0] * count for _ in range(_PIECE + 1)]
     out: list[bytes] = []
     length = at = 0
-    regions = iter([*found.regions, (len(data) + 1, 0, False)])
-    region_start, region_end, is_comment = next(regions)
+    regions = iter(_replaced(found, len(data)))
+    region_start, region_end, instead = next(regions)
     for mark in _marks(found, len(data)):
         offset = mark >> _OFFSET
         while at < offset:
@@ -131,9 +190,9 @@ def _normalise(
                 piece = _stripped(data[at:stop], keeps_words)
             else:
                 stop = min(offset, region_end)
-                piece = b"" if is_comment else data[at:stop]
+                piece = data[at:stop] if instead is None else instead
                 if stop == region_end:
-                    region_start, region_end, is_comment = next(regions)
+                    region_start, region_end, instead = next(regions)
             at = stop
             if keeps_words and piece[:1] == b" " and out and out[-1][-1:] == b" ":
                 piece = piece[1:]  # white space on both sides of a comment is one space
@@ -145,34 +204,50 @@ def _normalise(
         if order == _CLOSE:
             out.append(b"}")
             length += 1
-        elif order <= _START:
+        elif order <= _PIECE:
             places[order][mark & 0xFFFFFF] = length
     bodies, ends = places[_BODY], places[_END]
     for number, one in enumerate(found.definitions):
         if one.body >= one.end:
             bodies[number] = ends[number]
-    return b"".join(out), places[_START], bodies, ends
+    return b"".join(out), places[_START], bodies, ends, places[_PIECE][: len(found.pieces)]
+
+
+def _replaced(found: Parsed, size: int) -> list[tuple[int, int, bytes | None]]:
+    """What does not only lose its white space: ranges, and what is put for each; None: itself."""
+    regions = [(start, end, b"" if comment else None) for start, end, comment in found.regions]
+    if found.pieces:
+        regions += [(one.start, one.end, one.piece.code) for one in found.pieces]
+        regions.sort(key=itemgetter(0))
+    return [*regions, (size + 1, 0, None)]
 
 
 def _stripped(text: bytes, keeps_words: bool) -> bytes:
-    return _WORD_SPACE.sub(b" ", text) if keeps_words else text.translate(None, _SPACE)
+    return _WORD_SPACE.sub(b" ", text) if keeps_words else text.translate(None, SPACE)
 
 
 class _Comments:
     """The comments of a blob: their hash within a range, and signatures without them."""
 
-    def __init__(self, data: bytes, regions: _Regions) -> None:
+    def __init__(self, data: bytes, found: Parsed) -> None:
         self.data = data
-        self.spans = [(start, end) for start, end, is_comment in regions if is_comment]
+        self.spans = [(start, end) for start, end, is_comment in found.regions if is_comment]
         self.starts = [start for start, _ in self.spans]
+        self.texts = [data[start:end].translate(None, SPACE) for start, end in self.spans]
+        self.places = self.starts
+        if found.pieces:
+            all_of = list(zip(self.starts, self.texts, strict=True))
+            all_of += [(one.start, text) for one in found.pieces for text in one.piece.comments]
+            all_of.sort(key=itemgetter(0))
+            self.places = [start for start, _ in all_of]
+            self.texts = [text for _, text in all_of]
 
     def hash_of(self, start: int, end: int) -> bytes:
         """Over the words of the comments that begin in the range; b"" where none does."""
-        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        first, last = bisect_left(self.places, start), bisect_left(self.places, end)
         if first == last:
             return b""
-        texts = (self.data[a:b].translate(None, _SPACE) for a, b in self.spans[first:last])
-        return digest(b"\n".join(texts))
+        return digest(b"\n".join(self.texts[first:last]))
 
     def signature(self, one: Definition) -> str:
         head, body = one.head, one.body

@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from tree_sitter import Node, Parser, Query
+from tree_sitter import Node, Parser
 from tree_sitter_languages import get_language, get_parser
 
 from collectors.symbol_languages import DefinitionRule, Language, language_named
 from collectors.symbol_names import QUOTES, decoded_name, first_of, follow, plain_name, type_name
-from collectors.symbol_values import SymbolKind
+from collectors.symbol_values import Placed, SymbolKind
 
 MAX_DEPTH = 100  # definitions inside definitions; deeper ones are left to the outer one
 MAX_SYMBOLS = 20_000
+MAX_OFFSET = (1 << 32) - 1
 MAX_NAME = 200  # bytes of a name on its own
 _CLASS_LIKE = frozenset(
     {
@@ -60,6 +61,7 @@ class Parsed:
     """What a parser found, in the order of bytes.
 
     Regions (start, end, is a comment) do not overlap: comments, and strings with white space.
+    Pieces are parts that were read on their own; there is nothing else inside of them.
     """
 
     definitions: list[Definition] = field(default_factory=list)
@@ -67,9 +69,10 @@ class Parsed:
     block_ends: list[int] = field(default_factory=list)
     has_error: bool = False
     is_limited: bool = False
+    pieces: list[Placed] = field(default_factory=list)
 
 
-class _Scope(NamedTuple):
+class Scope(NamedTuple):
     end: int
     name: str
     is_class_like: bool
@@ -78,32 +81,18 @@ class _Scope(NamedTuple):
 
 def parse_tree(data: bytes, language: Language) -> Parsed:
     """Every definition, comment and string of the bytes; needs time and memory for all of them."""
-    grammar = _grammar(language.name)
+    grammar = grammar_of(language.name)
     root = grammar.parser.parse(data).root_node
     if root.has_error and (repaired := grammar.repaired(data)) != data:
         root = grammar.parser.parse(repaired).root_node  # offsets are the same; text is data's
     found = Parsed(has_error=root.has_error)
-    reader = _Reader(data, found, grammar)
-    region_end = 0
-    for node, role in _captures(grammar.query, root):
-        if role == "d":
-            reader.define(node)
-        elif role == "b":
-            found.block_ends.append(node.end_byte)
-        elif role == "w":
-            reader.wrap(node)
-        else:
-            start = node.start_byte
-            if start >= region_end:  # a comment inside a string's interpolation is the string's
-                region_end = node.end_byte
-                if role == "c" or _HAS_SPACE(data, start, region_end):
-                    found.regions.append((start, region_end, role == "c"))
+    Reader(data, found, grammar).read(grammar.captures(root))
     if found.block_ends:
-        _end_before_comments(data, found)
+        end_before_comments(data, found)
     return found
 
 
-def _end_before_comments(data: bytes, found: Parsed) -> None:
+def end_before_comments(data: bytes, found: Parsed) -> None:
     """Where indentation ends a block, comments after its last statement are no part of it."""
     comments = {end: start for start, end, is_comment in found.regions if is_comment}
     for number, one in enumerate(found.definitions):
@@ -118,18 +107,7 @@ def _end_before_comments(data: bytes, found: Parsed) -> None:
             found.definitions[number] = one._replace(end=end, last_line=one.last_line - lines)
 
 
-def _captures(query: Query, root: Node) -> list[tuple[Node, str]]:
-    """All at once; the collector of cycles would look at the growing list again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        return query.captures(root)
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-class _Grammar:
+class Grammar:
     """A language's parser, its query, and its rules by node type."""
 
     def __init__(self, language: Language) -> None:
@@ -139,10 +117,10 @@ class _Grammar:
             self.parser: Parser = get_parser(language.grammar)
         known = {grammar.node_kind_for_id(i) for i in range(grammar.node_kind_count)}
         self.repairs = [re.compile(pattern) for pattern in language.repairs]
-        self.rules: dict[str, list[_Rule]] = {}
+        self.rules: dict[str, list[Rule]] = {}
         for rule in language.rules:
             if rule.node in known:
-                self.rules.setdefault(rule.node, []).append(_Rule(rule))
+                self.rules.setdefault(rule.node, []).append(Rule(rule))
         roles = {
             "w": language.wrappers,
             "c": language.comments,
@@ -156,6 +134,26 @@ class _Grammar:
             if any(node in known for node in nodes)
         ]
         self.query = grammar.query("\n".join(patterns))
+        self.roles: dict[str, str] = {}  # of each type of node, in the order of captures
+        for role, nodes in roles.items():
+            for name in nodes:
+                self.roles[name] = self.roles.get(name, "") + role
+
+    def captures(self, node: Node, before: int = MAX_OFFSET) -> list[tuple[Node, str]]:
+        """What stands in the node, with its role, in order; of what begins before an offset."""
+        # All at once; the collector of cycles would look at the growing list again and again.
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            found: list[tuple[Node, str]]
+            if before == MAX_OFFSET:
+                found = self.query.captures(node)
+                return found
+            found = self.query.captures(node, start_byte=node.start_byte, end_byte=before)
+            return [one for one in found if one[0].start_byte < before]
+        finally:
+            if was_enabled:
+                gc.enable()
 
     def repaired(self, data: bytes) -> bytes:
         """The bytes with spaces for what the grammar wrongly refuses, at the same offsets."""
@@ -165,11 +163,11 @@ class _Grammar:
 
 
 @cache
-def _grammar(name: str) -> _Grammar:
-    return _Grammar(language_named(name))
+def grammar_of(name: str) -> Grammar:
+    return Grammar(language_named(name))
 
 
-class _Rule:
+class Rule:
     """A rule with its paths taken apart."""
 
     def __init__(self, rule: DefinitionRule) -> None:
@@ -204,13 +202,29 @@ class _Rule:
         return None
 
 
-class _Reader:
+class Reader:
     """Turns captures, in document order, into definitions with qualified names."""
 
-    def __init__(self, data: bytes, found: Parsed, grammar: _Grammar) -> None:
+    def __init__(self, data: bytes, found: Parsed, grammar: Grammar) -> None:
         self.data, self.found, self.rules = data, found, grammar.rules
-        self.scopes: list[_Scope] = []
+        self.scopes: list[Scope] = []
         self.wrapper: Node | None = None
+
+    def read(self, captures: list[tuple[Node, str]]) -> None:
+        data, found, region_end = self.data, self.found, 0
+        for node, role in captures:
+            if role == "d":
+                self.define(node)
+            elif role == "b":
+                found.block_ends.append(node.end_byte)
+            elif role == "w":
+                self.wrap(node)
+            else:
+                start = node.start_byte
+                if start >= region_end:  # a comment in a string's interpolation is the string's
+                    region_end = node.end_byte
+                    if role == "c" or _HAS_SPACE(data, start, region_end):
+                        found.regions.append((start, region_end, role == "c"))
 
     def wrap(self, node: Node) -> None:
         if self.wrapper is None or self.wrapper.end_byte != node.end_byte:
@@ -221,7 +235,7 @@ class _Reader:
         rule = next((rule for rule in self.rules[node.type] if rule.matches(node, data)), None)
         if rule is None:
             return
-        before: _Scope | None = None
+        before: Scope | None = None
         while scopes and scopes[-1].end <= start:
             before = scopes.pop()
         outer = scopes[-1] if scopes else None
@@ -242,12 +256,12 @@ class _Reader:
             is_method = (outer is not None and outer.is_class_like) or b"::" in text
             kind = SymbolKind.METHOD if rule.kind == "FUNCTION" and is_method else rule.kind
             scopes.append(
-                _Scope(node.end_byte, name, rule.is_class_like, len(self.found.definitions))
+                Scope(node.end_byte, name, rule.is_class_like, len(self.found.definitions))
             )
             parent = outer.number if outer else None
             self._add(node, rule.body_of(node), name, text, kind, parent)
 
-    def _open(self, rule: _Rule, node: Node, name: str, outer: _Scope | None) -> None:
+    def _open(self, rule: Rule, node: Node, name: str, outer: Scope | None) -> None:
         """A scope that is no symbol itself; a statement without a body reaches to the end."""
         end = node.end_byte
         if rule.is_rest and rule.body_of(node) is None:
@@ -256,9 +270,9 @@ class _Reader:
             self.scopes.clear()  # one such statement ends what an earlier one named
             outer = None
         number = outer.number if outer else None
-        self.scopes.append(_Scope(end, name, rule.is_class_like, number))
+        self.scopes.append(Scope(end, name, rule.is_class_like, number))
 
-    def _join(self, node: Node, before: _Scope) -> None:
+    def _join(self, node: Node, before: Scope) -> None:
         """Another equation or clause of the function before it."""
         number = before.number or 0
         one = self.found.definitions[number]
@@ -309,7 +323,7 @@ class _Reader:
             return node.start_byte + left, line - text.count(b"\n", left)
         return end, line
 
-    def _name(self, rule: _Rule, node: Node) -> bytes | None:
+    def _name(self, rule: Rule, node: Node) -> bytes | None:
         """The name as written, with the type before it; b"" for what has none; None: skip it."""
         found = first_of(node, rule.names)
         if found is not None:
@@ -327,7 +341,7 @@ class _Reader:
         return text[:MAX_NAME]
 
 
-def _qualified(outer: _Scope | None, text: bytes) -> str:
+def _qualified(outer: Scope | None, text: bytes) -> str:
     name = decoded_name(text)
     if outer is None or not outer.name:
         return name

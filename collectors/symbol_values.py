@@ -89,6 +89,31 @@ class Symbol(NamedTuple):
     text_hash: bytes
 
 
+class Piece(NamedTuple):
+    """What is known of a node and its symbols, whatever stands before and after it.
+
+    Bytes count from its start, lines from 1 at its first one; a `parent` of None is whatever
+    symbol it lies in. `spans` are the ranges of its outermost symbols in `code`.
+    """
+
+    symbols: tuple[Symbol, ...]
+    spans: tuple[tuple[int, int], ...]
+    code: bytes  # without comments and white space
+    blocks: int  # that end where it ends; to be told in the code of what it ends with
+    comments: tuple[bytes, ...]  # their words
+    ends_in_comment: bool
+
+
+class Placed(NamedTuple):
+    """A piece at its place: bytes [start, end), so many lines before it, and its outer symbol."""
+
+    piece: Piece
+    start: int
+    end: int
+    line: int
+    parent: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class SymbolTable:
     """All symbols of a blob in the order of their start; an outer one comes before its inner ones.

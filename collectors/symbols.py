@@ -5,6 +5,7 @@ Pure: bytes in, a `SymbolTable` of tuples out, so that a process that can be kil
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 
@@ -27,6 +28,7 @@ __all__ = [
     "extract_named",
     "grammar_version",
     "language_of",
+    "numbers_touched",
     "symbols_touched",
 ]
 
@@ -77,10 +79,17 @@ def symbols_touched(table: SymbolTable, first_line: int, last_line: int) -> tupl
     An outer symbol is among them only for a touched line that is in none of its inner ones. An
     empty range (a side with no lines: last_line = first_line - 1) counts as the line before it.
     """
+    return numbers_touched(dict(enumerate(table.symbols)), first_line, last_line)
+
+
+def numbers_touched(
+    symbols: Mapping[int, Symbol], first_line: int, last_line: int
+) -> tuple[int, ...]:
+    """`symbols_touched` for symbols by their numbers; one comes with all that is inside of it."""
     first_line = min(first_line, last_line)
     hit = [
         (number, one)
-        for number, one in enumerate(table.symbols)
+        for number, one in symbols.items()
         if one.first_line <= last_line and one.last_line >= first_line
     ]
     inner: dict[int, list[Symbol]] = {}
