@@ -21,12 +21,15 @@ KEPT = ("codememory_auditevent",)
 
 
 @contextlib.contextmanager
-def _beside(world: World, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a command and wait until it has done its work, or waits for a row that is held."""
-    command = world.start(*arguments)
+def _beside(world: World, blocked: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a command and wait until it has done its work, or waits with the statement `blocked`.
+
+    Heartbeats wait for the same row: only its own statement tells that it has come so far.
+    """
+    command = world.start(*words)
+    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s"
     try:
-        waits = "SELECT 1 FROM pg_locks WHERE NOT granted"
-        wait_for(lambda: command.poll() is not None or world.sql(waits), arguments[0])
+        wait_for(lambda: command.poll() is not None or world.sql(waits, blocked), words[0])
         yield command
     finally:
         command.wait(120)
@@ -39,18 +42,18 @@ def _cancelled_at(point: str) -> Callable[[Trial], None]:
         first = 1 if point == "claimed" else trial.chance.randint(1, 2)
         last = _last_task(world)
         subject, _ = trial.begin_at(point, first, "hold")
-        waiting = [f"R{number}" for number in subject.runs.values()]
-        with contextlib.ExitStack() as stack:
-            commands = [
-                stack.enter_context(_beside(world, "runs", "cancel", run)) for run in waiting
-            ]
-            world.forget_plan()
-        refused = [world.said(command) for command in commands if command.returncode]
-        assert not refused, refused
+        running = [n for n, state in world.states(subject).items() if state == "RUNNING"]
+        for number in subject.runs.values():
+            if number not in running:
+                world.run("runs", "cancel", f"R{number}")
+        for number in running:
+            with _beside(world, "%FOR NO KEY UPDATE%", "runs", "cancel", f"R{number}") as command:
+                world.forget_plan()
+            assert command.returncode == 0, world.said(command)
         settle(world, subject, "CANCELLED")
         _nothing_is_written_after(world, subject.scope, last)
-        for run in waiting:
-            world.run("runs", "retry", run)
+        for number in subject.runs.values():
+            world.run("runs", "retry", f"R{number}")
         trial.recover()
 
     return strike
@@ -62,7 +65,9 @@ def _removed_at(point: str) -> Callable[[Trial], None]:
         first = 1 if point == "claimed" else trial.chance.randint(2, 4)
         last = _last_task(world)
         subject, _ = trial.begin_at(point, first, "hold")
-        with _beside(world, "projects", "remove", subject.slug, "--yes") as command:
+        with _beside(
+            world, "%run WHERE scope_id%", "projects", "remove", subject.slug, "--yes"
+        ) as command:
             world.forget_plan()
         assert command.returncode == 0
         _nothing_is_written_after(world, subject.scope, last)
