@@ -170,9 +170,8 @@ def _uncompared(pair: Pair, blobs: dict[str, bytes], why: Deadline | Crashed) ->
 
 def _own_changes(page: HistoryPage) -> list[Comparison]:
     """The comparisons of commits with at most one parent: they own all their rows."""
-    comparisons = group_comparisons(page.changes)
-    merged = {c.commit_oid for c in comparisons if c.parent_index > 0}
-    return [c for c in comparisons if c.commit_oid not in merged]
+    merges = {commit.oid for commit in page.commits if len(commit.parents) > 1}
+    return [c for c in group_comparisons(page.changes) if c.commit_oid not in merges]
 
 
 AnalysedPage = tuple[HistoryPage, dict[tuple[str, int], ChangeTerms], dict[str, float]]

@@ -110,6 +110,7 @@ def prepare_page(
         # A change keeps the identity it got while it could not be read.
         lambda pair: None if pair in healed else contents.get(pair),
         lambda asked: _known_identities(scope_id, asked),
+        {commit.oid: len(commit.parents) for commit in page.commits},
     )
     identities = {c.identity for c in comparisons if c.identity}
     known = _known_identities(scope_id, identities)

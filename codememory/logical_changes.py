@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from types import MappingProxyType
 
 from collectors.values import ContentChange, Hunk, RawChange
 
@@ -127,26 +128,35 @@ def assign_identities(
     comparisons: Sequence[Comparison],
     content_of: ContentOf,
     known: Callable[[set[bytes]], set[bytes]],
+    parents: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
     """Give every comparison its identity and owned rows.
 
     `known` tells which identities are logical changes already; those of this page count too.
+    `parents` tells how many parents a commit has: a merge that equals one of them shows no rows
+    against it, so its comparisons alone do not say that it is a merge.
     """
     by_commit: dict[str, list[Comparison]] = defaultdict(list)
     for comparison in comparisons:
         by_commit[comparison.commit_oid].append(comparison)
-    merged = [c for c in comparisons if c.parent_index > 0 or len(by_commit[c.commit_oid]) > 1]
+    merges = {
+        oid
+        for oid, group in by_commit.items()
+        if parents.get(oid, 0) > 1 or len(group) > 1 or group[0].parent_index > 0
+    }
+    merged = [c for c in comparisons if c.commit_oid in merges]
     views = {id(c): identity_of(c.rows, content_of) for c in merged}
     existing = known(set(views.values()))
-    for group in by_commit.values():
-        if len(group) == 1 and group[0].parent_index <= 0:
+    for oid, group in by_commit.items():
+        if oid not in merges:
             _own_all(group[0], identity_of(group[0].rows, content_of))
             existing.add(group[0].identity or b"")
             continue
         seen = [c for c in group if views[id(c)] in existing]
         for comparison in seen:
             _own_all(comparison, views[id(comparison)])
-        if not seen:
+        # Against a parent that it equals it has no rows: nothing is in none of its parents.
+        if not seen and len(group) >= parents.get(oid, len(group)):
             own_merged_rows(group, content_of)
 
 

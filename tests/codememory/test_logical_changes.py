@@ -102,6 +102,23 @@ def test_a_clean_merge_owns_nothing() -> None:
     assert all(comparison.owned == {} for comparison in assigned(rows, contents))
 
 
+def nothing_known(asked: set[bytes]) -> set[bytes]:  # noqa: ARG001 -- as it is called
+    return set()
+
+
+def test_a_merge_that_equals_a_parent_owns_nothing() -> None:
+    comparisons = group_comparisons([row("m", "1", "5", parent=0), row("m", "2", "6", b"b.py")])
+    assign_identities(comparisons, content("1", "5", hunk(3, 1)).get, nothing_known, {"m": 2})
+    assert [comparison.owned for comparison in comparisons] == [{}]
+
+
+def test_a_merge_that_equals_a_parent_is_still_a_view() -> None:
+    rows = [row("m", "1", "2", parent=1)]
+    comparisons = group_comparisons(rows)
+    assign_identities(comparisons, {}.get, lambda asked: asked & {identity(rows)}, {"m": 2})
+    assert comparisons[0].owned == {0: None}
+
+
 def test_an_evil_merge_owns_the_lines_no_parent_has() -> None:
     rows = [row("m", "1", "5", parent=0), row("m", "2", "5", parent=1)]
     contents = content("1", "5", hunk(3, 1), hunk(20, 2)) | content("2", "5", hunk(20, 2))
