@@ -102,7 +102,7 @@ def test_a_clean_merge_owns_nothing() -> None:
     assert all(comparison.owned == {} for comparison in assigned(rows, contents))
 
 
-def nothing_known(asked: set[bytes]) -> set[bytes]:  # noqa: ARG001 -- as it is called
+def nothing_known(asked: set[bytes]) -> set[bytes]:
     return set()
 
 
