@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count
 
 from codememory.ancestry import Ancestry
+from codememory.checkout import Checkout
 from codememory.co_changes import files_changed_with, symbols_changed_with
 from codememory.errors import BadCursorError
 from codememory.facts import are_facts_complete
@@ -31,6 +32,7 @@ from codememory.models import (
 from codememory.owned_rows import Step
 from codememory.path_origins import open_origins
 from codememory.paths import shown_path
+from codememory.serving import serves_change
 from codememory.timeline_events import events_of, text_of
 from codememory.timeline_subjects import Subject, find_subjects
 
@@ -54,14 +56,20 @@ def history_of(
     """Answer for a path, a symbol ("refund", "OrderService.refund") or both ("src/a.py:refund").
 
     Events are the newest first. Where a symbol could be several ones `subject` is null and
-    `choices` names them; both are empty for what is not known. Raises BadCursorError.
+    `choices` names them; both are empty for what is not known, and for what the newest policy does
+    not show any more. Raises BadCursorError.
     """
     limit = max(1, min(limit, MAX_LIMIT))
     before = _position(cursor)
-    found = find_subjects(project.scope_id, subject)
+    served = Checkout(project)  # for its policy: nothing is looked up in the repository
+    lives = [
+        (one, _life(project.scope_id, one)) for one in find_subjects(project.scope_id, subject)
+    ]
+    found = [(one, kept) for one, life in lives if (kept := _served(served, life)) is not None]
     if len(found) != 1:
-        return {**_nothing(project), "choices": [_choice(project.scope_id, one) for one in found]}
-    one, life = found[0], _life(project.scope_id, found[0])
+        choices = [_choice(project.scope_id, one, life) for one, life in found]
+        return {**_nothing(project), "choices": choices}
+    ((one, life),) = found
     copies = _copies(project.scope_id, life.steps)
     steps = [step for step in reversed(life.steps) if step.id in copies and step.id < before]
     page = steps[:limit]
@@ -106,8 +114,7 @@ def _nothing(project: Project) -> dict[str, Any]:
 # What is meant
 
 
-def _choice(scope_id: int, one: Subject) -> dict[str, Any]:
-    life = _life(scope_id, one)
+def _choice(scope_id: int, one: Subject, life: _Life) -> dict[str, Any]:
     return {
         **one.shown(),
         "ask": f"{one.path}:{one.name}",
@@ -122,6 +129,16 @@ def _life(scope_id: int, one: Subject) -> _Life:
         return _Life(file.steps, None, file.names, [])
     symbol: SymbolLife = life_of_symbol(scope_id, one.path_id, one.name_id)
     return _Life(symbol.steps, symbol.changes, symbol.path_ids, symbol.name_ids)
+
+
+def _served(checkout: Checkout, life: _Life) -> _Life | None:
+    """Without the steps that are not shown; None where none is left of those there were."""
+    rows = FileChange.objects.select_related("old_path", "new_path").filter(
+        scope_id=checkout.scope_id, pk__in=[step.id for step in life.steps]
+    )
+    shown = {row.pk for row in rows if serves_change(checkout, row)}
+    steps = [step for step in life.steps if step.id in shown]
+    return replace(life, steps=steps) if steps or not life.steps else None
 
 
 def _copies(scope_id: int, steps: Sequence[Step]) -> dict[int, list[int]]:

@@ -359,5 +359,7 @@ def _start(
     with contextlib.suppress(ProcessLookupError):  # it may be done already
         if hasattr(resource, "prlimit"):
             for limit, value in LIMITS.items():
-                resource.prlimit(popen.pid, limit, (value, value))
+                _, hard = resource.prlimit(popen.pid, limit)
+                lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+                resource.prlimit(popen.pid, limit, (lower, lower))
     return Child(arguments[0], popen, seconds=SILENCE_SECONDS, byte_limit=byte_limit)

@@ -12,6 +12,7 @@ from api.access import ProcessAccess
 from api.server import stdio_server
 from codememory import tokens
 from codememory.models import Project
+from codememory.policies import newest_policy, set_policy, values_of
 from tests.api.agents import calling, in_memory, text_of
 from tests.collected import collect
 from tests.repos import RepoBuilder
@@ -88,3 +89,12 @@ def test_a_history_is_read_page_by_page(rest: APIClient) -> None:
 
 def test_a_subject_has_to_be_text(rest: APIClient) -> None:
     assert rest.get("/api/v1/projects/shop/history?subject=a%00b").status_code == 400
+
+
+def test_what_is_excluded_since_has_no_history(rest: APIClient, project: Project) -> None:
+    absent = over_rest(rest, "nowhere")
+    row = newest_policy(project)
+    values = {**values_of(row), "exclude": ["src/*"]}
+    set_policy(project, values, opened=row.generation, actor=None)
+    for subject in ("src/refunds.py", "refund", "src/refunds.py:refund"):
+        assert over_rest(rest, subject) == absent
