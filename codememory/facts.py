@@ -32,11 +32,17 @@ from codememory.rejected_changes import rejected_batches
 from codememory.reversal_rows import store_reversals
 from codememory.reversals import REVERSALS_REVISION, ReversalFinder, batch_end
 from codememory.runs import Claim
-from codememory.symbol_facts import ChangedContent, left_behind, next_contents, read_contents
+from codememory.symbol_facts import (
+    ChangedContent,
+    StartedContents,
+    finish_contents,
+    left_behind,
+    next_contents,
+    start_contents,
+)
+from codememory.symbol_reader import SymbolReader
 from codememory.symbol_rows import SymbolNames, store_facts
-from codememory.symbol_tables import SymbolTables
 from collectors.objects import ObjectReader
-from collectors.parse_pool import ParsePool
 from collectors.policy import Policy
 from collectors.symbols import EXTRACTOR_REVISION
 
@@ -130,16 +136,19 @@ def _symbol_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy
     scope_id = run.scope_id
     last = ContentChange.objects.filter(scope_id=scope_id).aggregate(last=Max("pk"))["last"] or 0
     after = _after(scope_id, FactsPhase.SYMBOLS)
-    with ParsePool() as pool:
-        work = _SymbolWork(claim, run, SymbolTables(reader, pool, policy.max_blob_bytes))
+    with SymbolReader(reader, policy.max_blob_bytes) as symbols:
+        work = _SymbolWork(claim, run, symbols)
         while missed := left_behind(scope_id, after):
-            with work.stored(missed):
+            work.start(missed)
+            with work.stored():
                 _go_back(scope_id, [one.row_id for one in missed])
             yield
+        contents = next_contents(scope_id, after) if after < last else []
+        work.start(contents)
         while after < last:
-            contents = next_contents(scope_id, after)
-            with work.stored(contents):
-                after = contents[-1].row_id if contents else last
+            after = contents[-1].row_id if contents else last
+            contents = next_contents(scope_id, after) if after < last else []
+            with work.stored(ahead=contents):
                 _set_after(scope_id, FactsPhase.SYMBOLS, after)
             yield
 
@@ -147,31 +156,41 @@ def _symbol_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy
 class _SymbolWork:
     """Reads and writes batches of content changes of one run, and measures it."""
 
-    def __init__(self, claim: Claim, run: Run, tables: SymbolTables) -> None:
+    def __init__(self, claim: Claim, run: Run, symbols: SymbolReader) -> None:
         self._claim = claim
         self._run = run
-        self._tables = tables
+        self._symbols = symbols
         self._names = SymbolNames(run.scope_id)
+        self._started: StartedContents | None = None
+        self._counted = (0, 0, 0)
+
+    def start(self, contents: Sequence[ChangedContent]) -> None:
+        """Have a batch read that is stored next."""
+        self._started = start_contents(self._run.scope_id, contents, self._symbols)
 
     @contextmanager
-    def stored(self, contents: Sequence[ChangedContent]) -> Iterator[None]:
-        """Write a batch's facts; what the block writes is committed with them."""
-        tables, started = self._tables, time.monotonic()
-        parsed, size, hits = tables.parsed, tables.bytes_parsed, tables.cache_hits
-        read = read_contents(self._run.scope_id, contents, tables)
+    def stored(self, ahead: Sequence[ChangedContent] = ()) -> Iterator[None]:
+        """Write a batch's facts while the next is being read; with them what the block writes."""
+        assert self._started is not None
+        began = time.monotonic()
+        read = finish_contents(self._started, self._symbols)
+        measured = self._counts()
+        self.start(ahead)
         read_at = time.monotonic()
         with runs.fenced(self._claim) as row:
             counts = store_facts(row, read, self._names)
             yield
             row.phase = FactsPhase.SYMBOLS.value
-            measured = {
-                "blobs_parsed": tables.parsed - parsed,
-                "bytes_parsed": tables.bytes_parsed - size,
-                "table_hits": tables.cache_hits - hits,
-                "seconds_symbols": read_at - started,
-                "seconds_symbol_rows": time.monotonic() - read_at,
-            }
+            measured["seconds_symbols"] = read_at - began
+            measured["seconds_symbol_rows"] = time.monotonic() - read_at
             _add(row, counts, measured)
+
+    def _counts(self) -> dict[str, float]:
+        """What was done since it was last asked."""
+        symbols, before = self._symbols, self._counted
+        self._counted = (symbols.parsed, symbols.bytes_parsed, symbols.hits)
+        names = ("blobs_parsed", "bytes_parsed", "table_hits")
+        return {n: b - a for n, a, b in zip(names, before, self._counted, strict=True)}
 
 
 def _go_back(scope_id: int, content_ids: list[int]) -> None:

@@ -30,6 +30,17 @@ def keys_of(hunks: Sequence[Hunk]) -> list[int]:
     return [key_of(hunk) for hunk in hunks]
 
 
+def stored_keys(ranges: Sequence[int], digests: bytes) -> list[int]:
+    """`keys_of` for hunks as a content change stores them: eight integers, two digests each."""
+    keys = []
+    for at in range(0, len(ranges), 8):
+        old_start, old_end, new_start, new_end = ranges[at + 4 : at + 8]
+        sides = digests[at * 8 : at * 8 + 64]
+        is_small = old_end - old_start + new_end - new_start < TRIVIAL_BYTES
+        keys.append(TRIVIAL if is_small else hunk_key(sides[:32], sides[32:]))
+    return keys
+
+
 def is_trivial(hunk: Hunk) -> bool:
     size = hunk.old_end - hunk.old_start + hunk.new_end - hunk.new_start
     return size < TRIVIAL_BYTES

@@ -1,22 +1,18 @@
-"""Reads what content changes did to symbols: tables of both blobs, compared."""
+"""Reads what content changes did to symbols, from the rows of the changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db import connection
 
-from codememory.hunk_keys import keys_of
+from codememory.hunk_keys import stored_keys
 from codememory.models import ContentChange
-from codememory.symbol_tables import SymbolTables
-from collectors.symbol_changes import compare, difference
-from collectors.symbol_languages import language_of
-from collectors.symbol_values import Coverage, SymbolTable, TableDifference
+from codememory.symbol_reader import Reading, Sides, Started, SymbolReader
+from collectors.symbol_values import Coverage, TableDifference
 from collectors.symbol_values import SymbolChange as Change
-from collectors.symbols import symbols_touched
-from collectors.values import ContentClass, Gap, Hunk, PathClass
+from collectors.values import ContentClass, Gap, PathClass
 
 BATCH = 150
 MOST_OF_A_COMMIT = 2_000  # content changes that one batch takes to hold a commit whole
@@ -62,7 +58,7 @@ class ChangedContent:
 
 @dataclass(slots=True)
 class ReadContent:
-    """What was found out of a content change."""
+    """What was found out of a content change. `touched`: the hunks of each change, from 1."""
 
     content: ChangedContent
     language: str | None
@@ -71,8 +67,17 @@ class ReadContent:
     difference: TableDifference
     hunk_keys: list[int]
     changes: tuple[Change, ...] = ()
-    hunks_of: dict[int, list[int]] = field(default_factory=dict)  # by id() of a symbol
+    touched: tuple[tuple[int, ...], ...] = ()
     gaps: list[Gap] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class StartedContents:
+    """Content changes that are being read; those of paths that are not read are left out."""
+
+    contents: Sequence[ChangedContent]
+    hunks: dict[int, tuple[list[int], bytes]]  # ranges and digests by content change
+    started: Started
 
 
 def next_contents(scope_id: int, after_id: int) -> list[ChangedContent]:
@@ -108,85 +113,56 @@ def _select(scope_id: int, which: str, after_id: int, most: int) -> list[Changed
     return [ChangedContent(*row) for row in rows]
 
 
-def read_contents(
-    scope_id: int, contents: Sequence[ChangedContent], tables: SymbolTables
-) -> list[ReadContent]:
-    """Parse and compare both sides of each; nothing is written."""
-    rows = ContentChange.objects.filter(scope_id=scope_id).in_bulk([c.row_id for c in contents])
-    tables.prefetch(side for one in contents for side in _sides(one))
-    return [_read(one, rows[one.row_id].hunks(), tables) for one in contents]
+def start_contents(
+    scope_id: int, contents: Sequence[ChangedContent], reader: SymbolReader
+) -> StartedContents:
+    """Have both sides of each parsed and compared."""
+    rows = ContentChange.objects.filter(scope_id=scope_id, pk__in=[c.row_id for c in contents])
+    hunks = {
+        row_id: (ranges, bytes(digests))
+        for row_id, ranges, digests in rows.values_list("pk", "hunk_ranges", "hunk_digests")
+    }
+    sides = [_sides(one, hunks[one.row_id][0]) for one in contents if _is_read(one)]
+    return StartedContents(contents, hunks, reader.start(sides))
 
 
-def _sides(one: ChangedContent) -> Iterable[tuple[str, Any]]:
-    if one.path_class != PathClass.NORMAL:
-        return
-    for oid, path in ((one.old_oid, one.old_path), (one.new_oid, one.new_path)):
-        language = language_of(path) if path is not None else None
-        if oid is not None and language is not None:
-            yield oid, language
-
-
-def _read(one: ChangedContent, hunks: Sequence[Hunk], tables: SymbolTables) -> ReadContent:
-    if one.path_class != PathClass.NORMAL:
-        return ReadContent(
+def finish_contents(started: StartedContents, reader: SymbolReader) -> list[ReadContent]:
+    """What was found out of each; nothing is written."""
+    readings = iter(reader.finish(started.started))
+    return [
+        _read(one, next(readings), *started.hunks[one.row_id])
+        if _is_read(one)
+        else ReadContent(
             one, None, Coverage.TEXTUAL_ONLY, one.path_class, TableDifference.UNKNOWN, []
         )
-    gaps: list[Gap] = []
-    before = _table(one.old_oid, one.old_path, one, tables, gaps)
-    after = _table(one.new_oid, one.new_path, one, tables, gaps)
-    there = [table for table in (before, after) if table is not None]
-    coverage = max((table.coverage for table in there), key=_COVERAGES.index)
-    found = ReadContent(
+        for one in started.contents
+    ]
+
+
+def _is_read(one: ChangedContent) -> bool:
+    return one.path_class == PathClass.NORMAL
+
+
+def _sides(one: ChangedContent, ranges: list[int]) -> Sides:
+    return Sides(_side(one.old_oid, one.old_path), _side(one.new_oid, one.new_path), ranges)
+
+
+def _side(oid: str | None, path: bytes | None) -> tuple[str, bytes] | None:
+    return None if oid is None or path is None else (oid, path)
+
+
+def _read(one: ChangedContent, reading: Reading, ranges: list[int], digests: bytes) -> ReadContent:
+    found = reading.found
+    return ReadContent(
         content=one,
-        language=there[-1].language,
-        coverage=coverage,
-        reason=next((table.reason.value for table in there if table.reason), None),
-        difference=TableDifference.CODE
-        if before is None or after is None
-        else difference(before, after),
-        hunk_keys=keys_of(hunks),
-        changes=compare(before, after),
-        gaps=gaps,
+        language=reading.language,
+        coverage=found.coverage,
+        reason=found.reason.value if found.reason else None,
+        difference=found.difference,
+        hunk_keys=stored_keys(ranges, digests),
+        changes=found.changes,
+        touched=found.touched,
+        gaps=[
+            Gap(gap.reason, path, gap.oid, one.commit_oid, gap.detail) for gap, path in reading.gaps
+        ],
     )
-    if found.changes:
-        _attach_hunks(found, hunks, before, after)
-    return found
-
-
-_COVERAGES = [Coverage.FULL, Coverage.PARTIAL, Coverage.TEXTUAL_ONLY]
-
-
-def _table(
-    oid: str | None,
-    path: bytes | None,
-    one: ChangedContent,
-    tables: SymbolTables,
-    gaps: list[Gap],
-) -> SymbolTable | None:
-    if oid is None or path is None:
-        return None
-    table, gap = tables.table(oid, language_of(path))
-    if gap is not None:
-        gaps.append(Gap(gap.reason, path, oid, one.commit_oid, gap.detail))
-    return table
-
-
-def _attach_hunks(
-    found: ReadContent,
-    hunks: Sequence[Hunk],
-    before: SymbolTable | None,
-    after: SymbolTable | None,
-) -> None:
-    """Note which hunks touch which symbols innermost, on either side."""
-    for number, hunk in enumerate(hunks, 1):
-        ranges = (
-            (before, hunk.old_line, hunk.old_lines),
-            (after, hunk.new_line, hunk.new_lines),
-        )
-        for table, line, lines in ranges:
-            if table is None:
-                continue
-            for index in symbols_touched(table, line, line + lines - 1):
-                numbers = found.hunks_of.setdefault(id(table.symbols[index]), [])
-                if not numbers or numbers[-1] != number:
-                    numbers.append(number)

@@ -137,7 +137,6 @@ def _row(
     shown = after or before
     assert shown is not None
     is_renamed = before is not None and after is not None and before.name != after.name
-    touching = {n for s in (before, after) if s for n in one.hunks_of.get(id(s), ())}
     return (
         scope_id,
         one.content.row_id,
@@ -153,7 +152,7 @@ def _row(
         after.last_line if after else None,
         body_key(before),
         body_key(after),
-        int_array(sorted(touching)),
+        int_array(one.touched[position]),
     )
 
 

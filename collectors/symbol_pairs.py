@@ -95,7 +95,9 @@ def compare_versions(
         if key and side and side.reason not in {None, GapReason.PARSE_ERROR}
     )
     if coverage is Coverage.TEXTUAL_ONLY:
-        return PairReading(coverage, reason, TableDifference.UNKNOWN, limited=limited)
+        is_one_sided = len(there) == 1
+        kind = TableDifference.CODE if is_one_sided else TableDifference.UNKNOWN
+        return PairReading(coverage, reason, kind, limited=limited)
     kind, old, new = _numbered(before, after)
     changes = compare_symbols(old, new, is_partial=coverage is not Coverage.FULL)
     touched = _touched(changes, old, new, pair.ranges)

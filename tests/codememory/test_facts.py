@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codememory import symbol_tables
+from codememory import symbol_reader
 from codememory.facts import are_facts_complete
 from codememory.models import CodeFacts, FactsProgress, GapRecord, Reversal, SymbolChange
 from tests.collected import collect
@@ -86,7 +86,8 @@ def test_new_commits_are_read_from_where_the_last_run_stopped(repo: RepoBuilder)
 def test_a_parser_that_hangs_is_a_gap_and_stops_nothing(
     repo: RepoBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(symbol_tables, "PARSE_SECONDS", 1e-6)
+    monkeypatch.setattr(symbol_reader, "PARSE_SECONDS", 1e-6)
+    monkeypatch.setattr(symbol_reader, "PART_SECONDS", 1e-6)
     collect(repo, ("git",))
     assert list(GapRecord.objects.values_list("reason", flat=True)) == ["DEADLINE"]
     assert CodeFacts.objects.get().coverage == "TEXTUAL_ONLY"
