@@ -39,7 +39,8 @@ class ChangedRow:
     path_class: PathClass
 
 
-Found = tuple[list[ContentChange], list[tuple[dict[str, float], dict[str, float]]]]
+Weighed = tuple[dict[str, float], dict[str, float], list[int], bytes]  # of a ChangeTerms
+Found = tuple[list[ContentChange], list[Weighed]]
 
 
 def analyse(_: bytes, work: Work, policy: Policy, changes: Sequence[Sequence[ChangedRow]]) -> Found:
@@ -67,7 +68,8 @@ def analyse(_: bytes, work: Work, policy: Policy, changes: Sequence[Sequence[Cha
             sides = (old, new, content.hunks, row.path_class)
             files.append(ChangedFile(row.old_path, row.new_path, *sides))
         weighed = change_fields(files).weighed()
-        terms.append((dict(weighed.impacts), dict(weighed.added)))
+        beside = (list(weighed.shape), weighed.neighbours)
+        terms.append((dict(weighed.impacts), dict(weighed.added), *beside))
     return found, terms
 
 
@@ -132,8 +134,8 @@ class Analyst:
             page.add(self._one_by_one(started.work))
         else:
             page.add(found[0])
-            for comparison, pair in zip(started.comparisons, found[1], strict=True):
-                terms[comparison.commit_oid, comparison.parent_index] = ChangeTerms(*pair)
+            for comparison, parts in zip(started.comparisons, found[1], strict=True):
+                terms[comparison.commit_oid, comparison.parent_index] = ChangeTerms(*parts)
         while page.waiting:
             work = page.take_work()
             found = self._ask(work, WORK_SECONDS)

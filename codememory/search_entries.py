@@ -12,7 +12,7 @@ from codememory.models import (
     Memory,
     SourceRevision,
 )
-from codememory.search.change_fields import text_impacts
+from codememory.search.change_fields import text_impacts, text_neighbours
 from codememory.search.entries import NewEntry, remove_entries, write_entries
 from collectors.values import Statement
 
@@ -21,20 +21,15 @@ def write_section_entries(scope_id: int, revision: SourceRevision) -> int:
     """Index the segments of a document revision; returns how many rows that changed."""
     path = bytes(revision.path.raw).decode("utf-8", "backslashreplace")
     segments = EvidenceSegment.objects.filter(scope_id=scope_id, revision=revision)
-    entries = [
-        NewEntry(
-            EntryKind.SECTION,
-            segment.pk,
-            text_impacts(
-                {
-                    "heading": "\n".join(segment.heading_path),
-                    "body": bytes(segment.content).decode("utf-8", "replace"),
-                    "path": path,
-                }
-            ),
-        )
-        for segment in segments
-    ]
+    entries = []
+    for segment in segments:
+        texts = {
+            "heading": "\n".join(segment.heading_path),
+            "body": bytes(segment.content).decode("utf-8", "replace"),
+            "path": path,
+        }
+        impacts, neighbours = text_impacts(texts), text_neighbours(texts)
+        entries.append(NewEntry(EntryKind.SECTION, segment.pk, impacts, neighbours=neighbours))
     return write_entries(scope_id, entries)
 
 
@@ -56,31 +51,28 @@ def write_candidate_entries(scope_id: int, new: Mapping[int, Statement]) -> int:
     links = EvidenceLink.objects.filter(scope_id=scope_id, candidate_id__in=list(new))
     link_of = {link.candidate_id: link for link in links.select_related("segment")}
     candidates = Candidate.objects.filter(scope_id=scope_id, pk__in=list(new))
-    return write_entries(
-        scope_id,
-        [
-            NewEntry(
-                EntryKind.CANDIDATE,
-                candidate.pk,
-                text_impacts(_claim_texts(candidate.statement, link_of.get(candidate.pk))),
-                candidate.type,
-                candidate.layer,
-                candidate.confidence,
-            )
-            for candidate in candidates
-        ],
-    )
+    entries = [
+        _claim_entry(
+            EntryKind.CANDIDATE,
+            candidate,
+            _claim_texts(candidate.statement, link_of.get(candidate.pk)),
+        )
+        for candidate in candidates
+    ]
+    return write_entries(scope_id, entries)
+
+
+def _claim_entry(kind: EntryKind, claim: Candidate | Memory, texts: dict[str, str]) -> NewEntry:
+    said = (claim.type, claim.layer, claim.confidence)
+    impacts, neighbours = text_impacts(texts), text_neighbours(texts)
+    return NewEntry(kind, claim.pk, impacts, *said, neighbours=neighbours)
 
 
 def write_memory_entry(memory: Memory) -> None:
     """Index an active memory; call inside the transaction that promoted it."""
     link = memory.evidence_links.select_related("segment").order_by("pk").first()
     texts = _claim_texts(memory.statement, link)
-    impacts = text_impacts(texts)
-    entry = NewEntry(
-        EntryKind.MEMORY, memory.pk, impacts, memory.type, memory.layer, memory.confidence
-    )
-    write_entries(memory.scope_id, [entry])
+    write_entries(memory.scope_id, [_claim_entry(EntryKind.MEMORY, memory, texts)])
 
 
 def remove_memory_entry(memory: Memory) -> None:

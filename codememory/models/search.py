@@ -57,7 +57,10 @@ class SearchTotal(models.Model):
 
 class SearchEntry(OwnedModel):
     """Derived. Terms of one logical change, segment, candidate or memory: `terms` sorted by term
-    id, `impacts` aligned with it (quantised, see codememory.search.analyser).
+    id, `impacts` aligned with it (quantised, see codememory.search.ranking).
+
+    `shape` (of changes: the counts of codememory.search.shape) and `neighbours` (the filter of
+    codememory.search.neighbours) are read of the best hits only; null in entries of revision 1.
     """
 
     kind = models.CharField(max_length=9, choices=EntryKind.choices)
@@ -68,6 +71,8 @@ class SearchEntry(OwnedModel):
     type = models.CharField(max_length=16, null=True)
     layer = models.CharField(max_length=10, null=True)
     confidence = models.FloatField(null=True)
+    shape = ArrayField(models.SmallIntegerField(), null=True)
+    neighbours = models.BinaryField(null=True)
     terms = ArrayField(models.IntegerField())
     impacts = ArrayField(models.SmallIntegerField())
     analyser_revision = models.PositiveSmallIntegerField(default=1)

@@ -2,6 +2,7 @@
 
 `change_fields` counts terms per field (paths, code, comments, documents, what was there on one side
 only); the caller says which added terms the project never had before; `change_impacts` weighs them.
+Beside the terms stand the change's shape and which words are neighbours in it, for ranking.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 from codememory.search import ranking
 from codememory.search.analyser import term_counts
 from codememory.search.line_kinds import DEFINITION, PathKind, definitions, is_comment, path_kind
+from codememory.search.neighbours import neighbours_of
+from codememory.search.shape import Shape
 from collectors.values import Hunk, PathClass
 
 FILE_LIMIT = 8_000  # characters of changed lines a file, each side
@@ -44,17 +47,25 @@ class ChangeFields:
     counts: dict[str, Mapping[str, float]]
     added: Mapping[str, float]
     removed: Mapping[str, float]
+    shape: Sequence[int]
+    neighbours: bytes
 
     def weighed(self) -> ChangeTerms:
-        return ChangeTerms(ranking.weigh({}, self.counts, ranking.CHANGE_FIELDS), self.added)
+        impacts = ranking.weigh({}, self.counts, ranking.CHANGE_FIELDS)
+        return ChangeTerms(impacts, self.added, self.shape, self.neighbours)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeTerms:
-    """What a change is indexed by: each term's impact but for its being new, and added terms."""
+    """What a change is indexed by: each term's impact but for its being new, and added terms.
+
+    `shape` are the counts of a Shape, `neighbours` the filter of words beside each other.
+    """
 
     impacts: Mapping[str, float]
     added: Mapping[str, float]
+    shape: Sequence[int]
+    neighbours: bytes
 
 
 def change_fields(files: Sequence[ChangedFile]) -> ChangeFields:
@@ -75,7 +86,8 @@ def change_fields(files: Sequence[ChangedFile]) -> ChangeFields:
     }
     counts["dnew"] = {term: n for term, n in added.items() if term not in removed}
     counts["dgone"] = {term: n for term, n in removed.items() if term not in added}
-    return ChangeFields(counts, added, removed)
+    counted = texts.shape.counts()
+    return ChangeFields(counts, added, removed, counted, neighbours_of(texts.stream))
 
 
 def change_impacts(change: ChangeTerms, first_terms: Collection[str] = ()) -> dict[str, float]:
@@ -91,11 +103,18 @@ def text_impacts(texts: Mapping[str, str]) -> dict[str, float]:
     return ranking.impacts(counts, ranking.TEXT_FIELDS)
 
 
+def text_neighbours(texts: Mapping[str, str]) -> bytes:
+    """The filter of the words beside each other in such texts."""
+    return neighbours_of(texts.values())
+
+
 @dataclass(slots=True)
 class _Texts:
     """Collects the lines of every field within the limits of the whole change."""
 
     lines: dict[str, list[str]] = field(default_factory=dict)
+    stream: list[str] = field(default_factory=list)  # what was read, in order
+    shape: Shape = field(default_factory=Shape)
     left: int = COMMIT_LIMIT
 
     def put(self, name: str, text: str) -> None:
@@ -106,6 +125,8 @@ class _Texts:
         directory, _, base = path.rpartition("/")
         self.put("base", base)
         self.put("dir", directory)
+        self.stream.append(path)
+        self.shape.add_file(changed.old_path, changed.new_path, path_kind(path))
         if changed.old_path and changed.new_path and changed.old_path != changed.new_path:
             self.put("oldpath", _decoded(changed.old_path))
 
@@ -115,6 +136,7 @@ class _Texts:
             return
         path = _decoded(changed.new_path or changed.old_path or b"")
         kind = path_kind(path)
+        self.shape.add_hunks(changed.hunks)
         old, new = _lines(changed.old), _lines(changed.new)
         added: list[str] = []
         removed: list[str] = []
@@ -123,13 +145,14 @@ class _Texts:
         for hunk in changed.hunks:
             if max(room) <= 0 or self.left <= 0:
                 break
-            took = _take(old, hunk.old_line, hunk.old_lines, room[0])
-            removed += took
-            room[0] -= (old_size := _size(took))
-            took = _take(new, hunk.new_line, hunk.new_lines, room[1])
-            added += took
-            room[1] -= (new_size := _size(took))
+            gone = _take(old, hunk.old_line, hunk.old_lines, room[0])
+            removed += gone
+            room[0] -= (old_size := _size(gone))
+            came = _take(new, hunk.new_line, hunk.new_lines, room[1])
+            added += came
+            room[1] -= (new_size := _size(came))
             self.left -= old_size + new_size
+            self.stream += [*came, *gone]
             read.append(hunk)
         self.put_side("a", kind, added)
         self.put_side("r", kind, removed)
@@ -141,7 +164,9 @@ class _Texts:
             self.put(side + kind.value, "\n".join(lines))
             return
         for line in lines:
-            self.put(side + ("cmt" if is_comment(line) else "code"), line)
+            is_said = is_comment(line)
+            self.shape.comment_lines += is_said
+            self.put(side + ("cmt" if is_said else "code"), line)
 
     def put_names(self, kind: PathKind, path: str, lines: list[str]) -> None:
         if kind in {PathKind.CODE, PathKind.TEST}:
@@ -169,7 +194,9 @@ class _Texts:
         )
         self.put("ctx", context)
         names = [match.group(0) for match in DEFINITION.finditer(context)]
-        self.put("fn", "\n".join([*(_decoded(new[line][:80]) for line in sorted(headers)), *names]))
+        inside = "\n".join([*(_decoded(new[line][:80]) for line in sorted(headers)), *names])
+        self.put("fn", inside)
+        self.stream.append(inside)
 
 
 def _header(lines: list[bytes], last: int) -> int | None:

@@ -18,7 +18,7 @@ from codememory.models.search import EntryKind
 from codememory.search.change_fields import ChangeTerms, change_impacts
 from codememory.search.ranking import quantise
 
-ANALYSER_REVISION = 1  # raised when the same text would give other terms or impacts
+ANALYSER_REVISION = 2  # raised when the same text would give another entry
 
 _TARGETS = {
     EntryKind.CHANGE: "logical_change_id",
@@ -49,12 +49,14 @@ _UPDATE_TERMS = """
 _UPDATE_TOTAL = """
     UPDATE codememory_searchtotal SET changes = changes + %s, texts = texts + %s WHERE scope_id = %s
 """
-_ENTRY_COLUMNS = "type, layer, confidence, terms, impacts, analyser_revision"
-_ENTRY_VALUES = "u.type, u.layer, u.confidence, u.terms::int[], u.impacts::smallint[], u.revision"
+_ENTRY_COLUMNS = "type, layer, confidence, shape, neighbours, terms, impacts, analyser_revision"
+_ENTRY_VALUES = """u.type, u.layer, u.confidence, u.shape::smallint[], u.neighbours,
+    u.terms::int[], u.impacts::smallint[], u.revision"""
 _ENTRY_ROWS = """
     unnest(%(targets)s::bigint[], %(types)s::text[], %(layers)s::text[], %(confidences)s::float8[],
-           %(terms)s::text[], %(impacts)s::text[], %(revisions)s::smallint[])
-    AS u (target, type, layer, confidence, terms, impacts, revision)
+           %(shapes)s::text[], %(neighbours)s::bytea[], %(terms)s::text[], %(impacts)s::text[],
+           %(revisions)s::smallint[])
+    AS u (target, type, layer, confidence, shape, neighbours, terms, impacts, revision)
 """
 
 
@@ -68,6 +70,8 @@ class NewEntry:
     type: str | None = None
     layer: str | None = None
     confidence: float | None = None
+    shape: Sequence[int] | None = None
+    neighbours: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,13 @@ def write_changes(scope_id: int, changes: Sequence[tuple[int, ChangeTerms]]) -> 
         for target, change in changes:
             impacts = change_impacts(change, change.added.keys() - seen)
             seen.update(impacts)
-            entries[target] = NewEntry(EntryKind.CHANGE, target, impacts)
+            entries[target] = NewEntry(
+                EntryKind.CHANGE,
+                target,
+                impacts,
+                shape=change.shape,
+                neighbours=change.neighbours,
+            )
         ids = {term: number for term, number, _ in known}
         return _write(cursor, scope_id, EntryKind.CHANGE, entries, ids, {})
 
@@ -160,12 +170,15 @@ def _write(
     for target, entry in sorted(entries.items()):
         pairs = sorted((ids[term], quantise(impact)) for term, impact in entry.impacts.items())
         terms, impacts = [term for term, _ in pairs], [impact for _, impact in pairs]
-        rest = (entry.type, entry.layer, entry.confidence, impacts, ANALYSER_REVISION)
+        said = (entry.type, entry.layer, entry.confidence)
+        shape = None if entry.shape is None else list(entry.shape)
         old = stored.get(target)
+        rest = (*said, shape, entry.neighbours, impacts, ANALYSER_REVISION)
         if old is not None and (old.terms, old.rest) == (terms, rest):
             continue
+        arrays = (_array(terms), _array(impacts))
         (fresh if old is None else changed).append(
-            (target, *rest[:3], _array(terms), _array(impacts), ANALYSER_REVISION)
+            (target, *said, shape and _array(shape), entry.neighbours, *arrays, ANALYSER_REVISION)
         )
         counts.update(terms)
         counts.subtract(old.terms if old else ())
@@ -180,8 +193,9 @@ def _stored(
 ) -> dict[int, _Stored]:
     column = _TARGETS[kind]
     cursor.execute(
-        f"SELECT {column}, terms, type, layer, confidence, impacts, analyser_revision"  # noqa: S608
-        f" FROM codememory_searchentry WHERE scope_id = %s AND kind = %s AND {column} = ANY(%s)",
+        f"SELECT {column}, terms, type, layer, confidence, shape, neighbours, impacts,"  # noqa: S608
+        f" analyser_revision FROM codememory_searchentry"
+        f" WHERE scope_id = %s AND kind = %s AND {column} = ANY(%s)",
         [scope_id, kind.value, target_ids],
     )
     return {target: _Stored(terms, tuple(rest)) for target, terms, *rest in cursor.fetchall()}
@@ -208,7 +222,10 @@ def _update(cursor: Any, scope_id: int, kind: EntryKind, rows: list[tuple[Any, .
 
 
 def _row_values(scope_id: int, kind: EntryKind, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
-    names = ("targets", "types", "layers", "confidences", "terms", "impacts", "revisions")
+    names = (
+        *("targets", "types", "layers", "confidences", "shapes", "neighbours"),
+        *("terms", "impacts", "revisions"),
+    )
     columns = (list(column) for column in zip(*rows, strict=True))
     return {"scope": scope_id, "kind": kind.value, **dict(zip(names, columns, strict=True))}
 

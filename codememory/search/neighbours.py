@@ -1,0 +1,83 @@
+"""Which words stand beside each other in a text, kept as a Bloom filter beside its terms.
+
+A question's words that are neighbours in a text too tell more than the same words far apart. About
+one in forty pairs that is asked for and not there is said to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain, pairwise
+from zlib import crc32
+
+from codememory.search.analyser import TERM_LIMIT, parted_words, word_terms
+from codememory.search.stopwords import STOPWORDS
+
+REACH = 2  # positions after a word at which another is its neighbour
+PAIR_BITS = 12
+MOST_BYTES = 1_024  # about 680 pairs fill it as meant; more make it less certain
+MOST_WORDS = 4_000
+_FIRST, _SECOND = 0x9E3779B1, 0x85EBCA77
+_MASK = 0xFFFFFFFF
+
+
+def neighbours_of(texts: Iterable[str]) -> bytes:
+    """The filter of every pair of neighbours in texts, read one behind the other."""
+    numbers: list[int] = []
+    for text in texts:
+        numbers += chain.from_iterable(map(_numbers, parted_words(text)))
+        if len(numbers) >= MOST_WORDS:
+            break
+    del numbers[MOST_WORDS:]
+    pairs = {
+        (left * _FIRST + right) & _MASK
+        for apart in range(1, REACH + 1)
+        for left, right in zip(numbers, numbers[apart:], strict=False)
+    }
+    return _filter(pairs)
+
+
+def asked_neighbours(question: str) -> list[tuple[str, str]]:
+    """Pairs of terms that follow each other in a question, stop words left out; each term once."""
+    found: list[str] = []
+    for word in parted_words(question):
+        if word.casefold() not in STOPWORDS:
+            found += [term for term, _ in word_terms(word) if term[0] != "="]
+    distinct = list(dict.fromkeys(found))
+    return list(pairwise(distinct))
+
+
+def are_neighbours(kept: bytes, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """Tell of each pair whether it is in the filter."""
+    bits = len(kept) * 8
+    if not bits:
+        return [False] * len(pairs)
+    return [
+        all(kept[place >> 3] >> (place & 7) & 1 for place in _places(pair, bits))
+        for pair in ((_number(left) * _FIRST + _number(right)) & _MASK for left, right in pairs)
+    ]
+
+
+def _filter(pairs: set[int]) -> bytes:
+    bits = min(MOST_BYTES, -(-len(pairs) * PAIR_BITS // 8)) * 8
+    if not bits:
+        return b""
+    kept = bytearray(bits // 8)
+    for pair in pairs:
+        for place in _places(pair, bits):
+            kept[place >> 3] |= 1 << (place & 7)
+    return bytes(kept)
+
+
+def _places(pair: int, bits: int) -> tuple[int, int]:
+    return pair % bits, ((pair ^ pair >> 15) * _SECOND & _MASK) % bits
+
+
+@lru_cache(maxsize=32_768)
+def _numbers(word: str) -> tuple[int, ...]:
+    return tuple(_number(term) for term, _ in word_terms(word) if term[0] != "=")
+
+
+def _number(term: str) -> int:
+    return crc32(term[:TERM_LIMIT].encode("utf-8", "surrogatepass"))
