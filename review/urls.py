@@ -6,6 +6,7 @@ from django.urls import path
 
 from review import accounts, deciding, members, policy, selection, trail, views
 from review.coverage import views as coverage
+from review.explorer import ask, changes, documents, evidence, history, knowledge, more, renames
 
 CANDIDATE = "projects/<slug:slug>/candidates/<int:number>/"
 RUN = "projects/<slug:slug>/coverage/runs/<int:number>/"
@@ -35,6 +36,19 @@ urlpatterns = [
     path("projects/<slug:slug>/people/add", members.add, name="add_member"),
     path("projects/<slug:slug>/people/<int:number>/role", members.change, name="change_member"),
     path("projects/<slug:slug>/people/<int:number>/remove", members.remove, name="remove_member"),
+    path("projects/<slug:slug>/history/", history.history, name="history"),
+    path("projects/<slug:slug>/changes/L<int:number>/", changes.change, name="change"),
+    path("projects/<slug:slug>/documents/D<int:number>/", documents.document, name="document"),
+    path("projects/<slug:slug>/evidence/<str:name>/", evidence.evidence, name="evidence"),
+    path("projects/<slug:slug>/knowledge/", knowledge.knowledge, name="knowledge"),
+    path("projects/<slug:slug>/ask/", ask.ask, name="ask"),
+    path("projects/<slug:slug>/renames/", renames.renames, name="renames"),
+    path(
+        "projects/<slug:slug>/renames/F<int:number>/settle",
+        renames.settle_rename,
+        name="settle_rename",
+    ),
+    path("projects/<slug:slug>/more/", more.more, name="more"),
     path(CANDIDATE, views.candidate, name="candidate"),
     path(f"{CANDIDATE}promote", deciding.promote, name="promote"),
     path(f"{CANDIDATE}promote-as-plan", deciding.promote_as_plan, name="promote_as_plan"),
