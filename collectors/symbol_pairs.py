@@ -6,7 +6,8 @@ goes in and only what changed comes out.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import gc
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from collectors.symbol_changes import Numbered, compare_symbols, difference
 from collectors.symbol_text import place
 from collectors.symbol_values import Coverage, Placed, Symbol, SymbolChange, TableDifference
 from collectors.symbol_versions import Version, VersionKey, VersionStore
-from collectors.symbols import numbers_touched
+from collectors.symbols import hunks_of
 from collectors.values import GapReason
 
 
@@ -56,7 +57,13 @@ def read_pairs(_: bytes, pairs: Sequence[SymbolPair], contents: Mapping[str, byt
 
     Raises KeyError for a side whose content is neither known nor given.
     """
-    return read_with(_STORE, pairs, contents)
+    # Nothing here refers to itself; the collector of cycles would look at all that is kept.
+    gc.disable()
+    try:
+        return read_with(_STORE, pairs, contents)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def read_with(
@@ -192,16 +199,17 @@ def _touched(
     """Which hunks touch each change's symbol innermost, on either side."""
     if not changes:
         return ()
-    hunks_of: dict[int, set[int]] = defaultdict(set)
-    for at in range(0, len(ranges), 8):
-        old_line, old_lines, new_line, new_lines = ranges[at : at + 4]
-        sides = (old, old_line, old_lines), (new, new_line, new_lines)
-        for symbols, line, lines in sides:
-            for number in numbers_touched(symbols, line, line + lines - 1):
-                hunks_of[id(symbols[number])].add(at // 8 + 1)
+    numbers: dict[int, list[int]] = {}
+    for side, at in ((old, 0), (new, 2)):
+        wanted = {id(s) for c in changes for s in (c.before, c.after) if s is not None}
+        lines = [
+            (line, line + count - 1)
+            for line, count in zip(ranges[at::8], ranges[at + 1 :: 8], strict=True)
+        ]
+        numbers.update(hunks_of(side, wanted, lines))
     return tuple(
         tuple(
-            sorted({n for s in (change.before, change.after) if s for n in hunks_of.get(id(s), ())})
+            sorted({n for s in (change.before, change.after) if s for n in numbers.get(id(s), ())})
         )
         for change in changes
     )

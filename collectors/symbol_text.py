@@ -21,6 +21,7 @@ _WORD_SPACE = re.compile(rb"[ \t\r\n\f\v]+")
 _END, _CLOSE, _BODY, _START, _PIECE = range(5)
 _OFFSET, _ORDER = 28, 24  # bits of a mark: offset, order, number of the definition
 _Span = tuple[int, int]
+_symbol = Symbol._make
 
 
 def digest(text: bytes) -> bytes:
@@ -89,22 +90,12 @@ def place(placed: Placed, base: int, seen: dict[str, int]) -> list[Symbol]:
     piece, start, _, line, parent = placed
     symbols = []
     for one in piece.symbols:
-        name, inner = one.name, one.parent
+        name, kind, _, inner, first, end, first_line, last_line = one[:8]
         ordinal = seen.get(name, 0)
         seen[name] = ordinal + 1
-        symbols.append(
-            Symbol(
-                name,
-                one.kind,
-                ordinal,
-                parent if inner is None else base + inner,
-                one.start + start,
-                one.end + start,
-                one.first_line + line,
-                one.last_line + line,
-                *one[8:],
-            )
-        )
+        outer = parent if inner is None else base + inner
+        places = (first + start, end + start, first_line + line, last_line + line)
+        symbols.append(_symbol((name, kind, ordinal, outer, *places, *one[8:])))
     return symbols
 
 

@@ -5,7 +5,7 @@ Pure: bytes in, a `SymbolTable` of tuples out, so that a process that can be kil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 
@@ -27,8 +27,8 @@ __all__ = [
     "extract",
     "extract_named",
     "grammar_version",
+    "hunks_of",
     "language_of",
-    "numbers_touched",
     "symbols_touched",
 ]
 
@@ -79,17 +79,10 @@ def symbols_touched(table: SymbolTable, first_line: int, last_line: int) -> tupl
     An outer symbol is among them only for a touched line that is in none of its inner ones. An
     empty range (a side with no lines: last_line = first_line - 1) counts as the line before it.
     """
-    return numbers_touched(dict(enumerate(table.symbols)), first_line, last_line)
-
-
-def numbers_touched(
-    symbols: Mapping[int, Symbol], first_line: int, last_line: int
-) -> tuple[int, ...]:
-    """`symbols_touched` for symbols by their numbers; one comes with all that is inside of it."""
     first_line = min(first_line, last_line)
     hit = [
         (number, one)
-        for number, one in symbols.items()
+        for number, one in enumerate(table.symbols)
         if one.first_line <= last_line and one.last_line >= first_line
     ]
     inner: dict[int, list[Symbol]] = {}
@@ -105,6 +98,36 @@ def numbers_touched(
             inner.get(number, []),
         )
     )
+
+
+def hunks_of(
+    symbols: Mapping[int, Symbol], wanted: Container[int], lines: Sequence[tuple[int, int]]
+) -> dict[int, list[int]]:
+    """Which ranges of lines (numbers from 1) touch the wanted symbols innermost, by their id().
+
+    `symbols_touched` the other way round: cheaper for many hunks and few symbols. A symbol comes
+    with all that is inside of it, by the numbers that `parent` means.
+    """
+    inner: dict[int, list[Symbol]] = {n: [] for n, one in symbols.items() if id(one) in wanted}
+    for one in symbols.values():
+        if one.parent in inner:
+            inner[one.parent].append(one)
+    found = {}
+    for number, inside in inner.items():
+        one = symbols[number]
+        found[id(one)] = [
+            n
+            for n, (first, last) in enumerate(lines, 1)
+            if one.first_line <= last
+            and one.last_line >= min(first, last)
+            and _is_touched(one, min(first, last), last, inside)
+        ]
+    return found
+
+
+def _is_touched(one: Symbol, first: int, last: int, inside: list[Symbol]) -> bool:
+    hit = [each for each in inside if each.first_line <= last and each.last_line >= first]
+    return _has_line_of_its_own(max(first, one.first_line), min(last, one.last_line), hit)
 
 
 def _has_line_of_its_own(first: int, last: int, inner: list[Symbol]) -> bool:
