@@ -21,7 +21,7 @@ _WORD_SPACE = re.compile(rb"[ \t\r\n\f\v]+")
 _END, _CLOSE, _BODY, _START, _PIECE = range(5)
 _OFFSET, _ORDER = 28, 24  # bits of a mark: offset, order, number of the definition
 _Span = tuple[int, int]
-_symbol = Symbol._make
+_new = tuple.__new__
 
 
 def digest(text: bytes) -> bytes:
@@ -95,7 +95,7 @@ def place(placed: Placed, base: int, seen: dict[str, int]) -> list[Symbol]:
         seen[name] = ordinal + 1
         outer = parent if inner is None else base + inner
         places = (first + start, end + start, first_line + line, last_line + line)
-        symbols.append(_symbol((name, kind, ordinal, outer, *places, *one[8:])))
+        symbols.append(_new(Symbol, (name, kind, ordinal, outer, *places, *one[8:])))
     return symbols
 
 
