@@ -10,7 +10,7 @@ from api.errors import AbsentError, ScopeMissingError
 from api.fence import TRUST
 from codememory.collect import is_up_running
 from codememory.items import MOST_PARTS, find_item
-from codememory.listing import CLAIM_FILTERS, list_rows
+from codememory.listing import CLAIM_FILTERS, GAP_FILTERS, list_rows
 from codememory.models import Policy, Project, TokenScope, Worktree
 from codememory.run_requests import find_run, request_collection, run_facts
 from codememory.status import totals
@@ -54,8 +54,8 @@ def project_detail(access: Access, project: Project) -> dict[str, Any]:
 
 
 def rows_of(project: Project, kind: str, limit: int, asked: dict[str, Any]) -> dict[str, Any]:
-    """A page of `list`; `asked` holds path, cursor and, for claims, the values kept."""
-    kept = {name: asked[name] for name in CLAIM_FILTERS if name in asked}
+    """A page of `list`; `asked` holds path, cursor and, for claims and gaps, the values kept."""
+    kept = {name: asked[name] for name in (*CLAIM_FILTERS, *GAP_FILTERS) if name in asked}
     return list_rows(
         project, kind, path=asked["path"], limit=limit, cursor=asked["cursor"], kept=kept
     )

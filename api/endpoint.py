@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from api.access import TokenAccess, find_project
 from api.auth import BearerAuthentication, HasScope
 from api.bodies import StrictJsonParser
-from api.fence import TRUST, compact_json, fit
+from api.fence import compact_json, fit, joined, labelled
 from api.problems import problem_response
 from api.serializers import Parameters
 from api.throttle import TokenThrottle
@@ -37,6 +37,7 @@ class AgentView(APIView):
     content_negotiation_class = AlwaysJson
     parser_classes = [StrictJsonParser]
     metadata_class = None
+    http_method_names = ["get", "head", "post"]  # no OPTIONS: the schema tells what there is
     scope = TokenScope.READ
     parameters: type[Parameters] = Parameters
 
@@ -64,14 +65,19 @@ class AgentView(APIView):
 
 
 def respond_fitted(
-    ask: Callable[[int], dict[str, Any]], asked: int, note: Callable[[int, int], str | None]
+    ask: Callable[[int], dict[str, Any]],
+    asked: int,
+    note: Callable[[int, int], str | None],
+    more: Callable[[dict[str, Any]], str | None] | None = None,
 ) -> Response:
     """Answer with what `ask` returns for a size that keeps it within the limit, and say so."""
 
-    def labelled(size: int) -> dict[str, Any]:
-        return {**ask(size), "note": note(asked, size), "trust": TRUST}
+    def noted(size: int) -> dict[str, Any]:
+        found = ask(size)
+        said = joined(note(asked, size), more(found) if more else None)
+        return labelled({**found, "note": said})
 
-    return Response(fit(labelled, asked, wire_bytes)[0])
+    return Response(fit(noted, asked, wire_bytes)[0])
 
 
 def wire_bytes(answer: dict[str, Any]) -> int:

@@ -54,6 +54,7 @@ class Problem:
 
 
 NOT_FOUND = Problem(404, "NOT_FOUND", "No such project, item, run or evidence.")
+BAD_REQUEST = Problem(400, "BAD_REQUEST", "The request or its Host is not acceptable here.")
 BAD_CURSOR = Problem(400, "BAD_CURSOR", "The cursor is not one of this question's.")
 ANSWER_TOO_LARGE = Problem(400, "ANSWER_TOO_LARGE", "Ask for less: a smaller limit or budget.")
 NOT_YOUR_RUN = Problem(403, "NOT_YOUR_RUN", "Only the agent that asked for a run cancels it.")

@@ -44,6 +44,15 @@ def visible_json(value: Any) -> str:
     return _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], compact_json(value))
 
 
+def labelled(found: dict[str, Any]) -> dict[str, Any]:
+    """The exact answer, marked as data, and whether it holds what a reader would not see.
+
+    Programs get characters as they were recorded, so that hashes and paths agree; whoever shows
+    them to a model or a person has to escape them, as the text form of a tool's answer does.
+    """
+    return {**found, "trust": TRUST, "has_unseen": _UNSEEN.search(compact_json(found)) is not None}
+
+
 def fit(
     ask: Callable[[int], Answer], size: int, measure: Callable[[Answer], int]
 ) -> tuple[Answer, int]:
@@ -67,6 +76,11 @@ def lowered_limit(asked: int, size: int) -> str | None:
 
 def lowered_budget(asked: int, size: int) -> str | None:
     return _lowered("budget", asked, size)
+
+
+def joined(*notes: str | None) -> str | None:
+    """All that is to be said of an answer, as one note."""
+    return " ".join(note for note in notes if note) or None
 
 
 def _lowered(name: str, asked: int, size: int) -> str | None:

@@ -38,7 +38,15 @@ def readable(text: object) -> object:
     return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
 
 
+def numeric(value: object) -> object:
+    """Refuse text and truth values in the place of a number; 10.0 is the number 10 in JSON."""
+    if isinstance(value, str | bytes | bool):
+        raise ValueError("must be a number, not text")  # noqa: TRY004 -- what pydantic reports
+    return value
+
+
 Clean = AfterValidator(storable)
+Number = BeforeValidator(numeric)
 Kind = Literal["change", "section", "candidate", "memory"]
 Path = Annotated[str, Field(min_length=1, max_length=MAX_PATH), Clean]
 Symbol = Annotated[str, Field(min_length=1, max_length=MAX_NAME), Clean]
@@ -58,9 +66,11 @@ Cursor = Annotated[
     str | None,
     Field(max_length=MAX_CURSOR, description="`next` of the answer before, to continue it."),
 ]
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT), Number]
 Budget = Annotated[
-    int, Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Most tokens (estimated) to return.")
+    int,
+    Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Most tokens (estimated) to return."),
+    Number,
 ]
 EvidenceId = Annotated[
     str,
@@ -85,4 +95,4 @@ RunId = Annotated[
     Field(min_length=1, max_length=MAX_ID, description="From collect_history: R12."),
     Clean,
 ]
-Rows = Annotated[int, Field(ge=1, le=MAX_ROWS)]
+Rows = Annotated[int, Field(ge=1, le=MAX_ROWS), Number]

@@ -17,6 +17,11 @@ class Labelled(Output):
     """An answer that may carry text from a repository: data, never instructions."""
 
     trust: Literal["untrusted_data"] = "untrusted_data"
+    has_unseen: bool = Field(
+        default=False,
+        description="Some text here holds control, direction, zero-width or tag characters: exact "
+        "here, escaped in the text form.",
+    )
 
 
 class Noted(Labelled):
@@ -172,6 +177,22 @@ class CandidatePage(Page):
 
 class MemoryPage(Page):
     rows: list[MemoryRow]
+
+
+class GapRow(Output):
+    """What exists and was not read."""
+
+    id: str
+    reason: str = Field(description="One of the closed list.")
+    source: str
+    path: str | None
+    object_id: str | None
+    commit: str | None
+    detail: str = Field(description="What was met there: a rule, a limit, lines; may be empty.")
+
+
+class GapPage(Page):
+    rows: list[GapRow]
 
 
 class Item(Noted):

@@ -6,14 +6,17 @@ import logging
 import math
 from typing import Any
 
-from django.http import Http404
+from django.http import Http404, HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from api.errors import FAILED, NOT_FOUND, THROTTLED, Problem, problem_of
+from api.errors import BAD_REQUEST, FAILED, NOT_FOUND, THROTTLED, Problem, problem_of
 
 logger = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
+BELOW = "/api/"
 RETRY_AFTER = "5"
 TITLES = {
     400: "Bad request",
@@ -58,6 +61,26 @@ def body_of(problem: Problem, **more: Any) -> dict[str, Any]:
 
 def respond(problem: Problem, **more: Any) -> Response:
     return Response(body_of(problem, **more), status=problem.status, content_type=CONTENT_TYPE)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Django's answer to what it refuses before any view, such as a foreign Host."""
+    return _plain(request, BAD_REQUEST) or defaults.bad_request(request, exception)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    return _plain(request, NOT_FOUND) or defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    return _plain(request, FAILED) or defaults.server_error(request)
+
+
+def _plain(request: HttpRequest, problem: Problem) -> HttpResponseBase | None:
+    """The problem where an agent asks; None anywhere else, where people read pages."""
+    if not request.path_info.startswith(BELOW):
+        return None
+    return JsonResponse(body_of(problem), status=problem.status, content_type=CONTENT_TYPE)
 
 
 def _known_to_drf(error: exceptions.APIException) -> Response:

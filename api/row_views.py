@@ -20,10 +20,11 @@ from api.outputs import (
     ChangePage,
     DocumentItem,
     DocumentPage,
+    GapPage,
     MemoryItem,
     MemoryPage,
 )
-from api.serializers import CandidateParameters, MemoryParameters, RowParameters
+from api.serializers import CandidateParameters, GapParameters, MemoryParameters, RowParameters
 from codememory.items import MOST_PARTS
 
 
@@ -107,3 +108,11 @@ class MemoriesView(RowsView):
 @extend_schema_view(get=describe("get_memory", "A memory and its evidence.", MemoryItem))
 class MemoryView(ItemView):
     kind = "memories"
+
+
+@extend_schema_view(
+    get=describe("list_gaps", "What exists and was not read, and why.", GapPage, GapParameters)
+)
+class GapsView(RowsView):
+    kind = "gaps"
+    parameters = GapParameters

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from api import inputs
+from codememory.listing import GAP_REASONS
 from codememory.models import CandidateState, KnowledgeType, MemoryState, Modality, SourceKind
 
 
@@ -107,6 +108,10 @@ class MemoryParameters(RowParameters):
     state = _choices(MemoryState.values)
     type = _choices(KnowledgeType.values)
     modality = _choices(Modality.values)
+
+
+class GapParameters(RowParameters):
+    reason = _choices(GAP_REASONS)
 
 
 class RunRequest(Parameters):

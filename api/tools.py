@@ -14,7 +14,7 @@ from pydantic import Field
 from api import answers, inputs, render
 from api.access import Access, choose_project, find_project
 from api.errors import AbsentError, problem_of
-from api.fence import cut_text, fit, lowered_budget, lowered_limit
+from api.fence import cut_text, fit, joined, labelled, lowered_budget, lowered_limit
 from api.outputs import (
     Attachment,
     CandidatePage,
@@ -28,6 +28,7 @@ from api.outputs import (
     StatusOutput,
 )
 from codememory import evidence, recall, status
+from codememory.context import over_budget
 from codememory.errors import CodeMemoryError
 from codememory.models import CandidateState, KnowledgeType, Modality, SourceKind
 from codememory.timeline import history_of
@@ -148,7 +149,8 @@ class Tools:
                 budget=size,
                 cursor=cursor,
             )
-            return _noted(found, render.context_head(found), lowered_budget(budget, size))
+            note = joined(lowered_budget(budget, size), over_budget(found, budget))
+            return _noted(found, render.context_head(found), note)
 
         return fit(ask, budget, _wire_bytes)[0]
 
@@ -302,7 +304,7 @@ def _fenced(found: dict[str, Any], head: str) -> CallToolResult:
 def _result(structured: dict[str, Any], text: str) -> CallToolResult:
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
-        structured_content={**structured, "trust": render.TRUST},
+        structured_content=labelled(structured),
     )
 
 

@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path(f"{PROJECT}/memories", row_views.MemoriesView.as_view(), name="memories"),
     path(f"{PROJECT}/memories/<str:item_id>", row_views.MemoryView.as_view(), name="memory"),
+    path(f"{PROJECT}/gaps", row_views.GapsView.as_view(), name="gaps"),
     path(f"{PROJECT}/runs", run_views.RunsView.as_view(), name="runs"),
     path(f"{PROJECT}/runs/<str:run_id>", run_views.RunView.as_view(), name="run"),
     path(

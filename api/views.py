@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from api.answers import project_detail, project_list
 from api.endpoint import AgentView, respond_fitted, wire_bytes
 from api.errors import AbsentError
-from api.fence import TRUST, cut_text, fit, lowered_budget, lowered_limit
+from api.fence import cut_text, fit, labelled, lowered_budget, lowered_limit
 from api.openapi import describe
 from api.outputs import (
     ContextOutput,
@@ -24,6 +24,7 @@ from api.outputs import (
 )
 from api.serializers import ContextParameters, HistoryParameters, SearchParameters
 from codememory import evidence, recall, status
+from codememory.context import over_budget
 from codememory.timeline import history_of
 
 
@@ -89,7 +90,9 @@ class ContextView(AgentView):
                 cursor=asked["cursor"],
             )
 
-        return respond_fitted(ask, asked["budget"], lowered_budget)
+        return respond_fitted(
+            ask, asked["budget"], lowered_budget, lambda found: over_budget(found, asked["budget"])
+        )
 
 
 class HistoryView(AgentView):
@@ -117,16 +120,15 @@ class EvidenceView(AgentView):
         found = evidence.find_evidence(self.project(project), evidence_id)
         if found is None:
             raise AbsentError
-        whole = {**found, "trust": TRUST}
         size = len(found["text"] or "")
-        return Response(fit(lambda most: cut_text(whole, most), size, wire_bytes)[0])
+        return Response(fit(lambda most: labelled(cut_text(found, most)), size, wire_bytes)[0])
 
 
 class StatusView(AgentView):
     @describe("get_status", "How much of the project has been read.", StatusOutput)
     def get(self, request: Request, project: str) -> Response:  # noqa: ARG002
         self.asked()
-        return Response({**status.project_status(self.project(project)), "trust": TRUST})
+        return Response(labelled(status.project_status(self.project(project))))
 
 
 class NothingView(AgentView):

@@ -72,6 +72,18 @@ class _Budget:
         return taken
 
 
+def over_budget(answer: Mapping[str, Any], budget: int) -> str | None:
+    """Say that an answer is larger than was asked for, and why; None where it is not."""
+    size = len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode())
+    tokens = -(-size // BYTES_A_TOKEN)
+    if tokens <= budget:
+        return None
+    return (
+        f"About {tokens} tokens, more than the {budget} asked for: gaps, coverage, the best rule "
+        "and the best change come whatever the budget."
+    )
+
+
 def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, Any], int | None]:
     """Return the answer and the offset of its continuation (None: there is no more)."""
     question = ask(project.scope_id, request.text)

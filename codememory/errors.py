@@ -60,7 +60,7 @@ class RefusedProjectError(CodeMemoryError):
     def __init__(self, reason: str, hint: str) -> None:
         super().__init__(f"{reason}: {hint}")
         self.reason = reason
-        self.hint = hint
+        self.hint: str = hint
 
     @property
     def code(self) -> str:
@@ -92,7 +92,7 @@ class SourceUnreadableError(CodeMemoryError):
     def __init__(self, reason: str, hint: str, *, retryable: bool = False) -> None:
         super().__init__(f"{reason}: {hint}")
         self.reason = reason
-        self.hint = hint
+        self.hint: str = hint
         self.retryable = retryable
 
     @property

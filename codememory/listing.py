@@ -15,6 +15,7 @@ from codememory.models import (
     CandidateState,
     EvidenceSegment,
     FileChange,
+    GapRecord,
     Memory,
     MemoryState,
     Project,
@@ -24,14 +25,17 @@ from codememory.models import (
 from codememory.path_filter import at_or_below, of_paths
 from codememory.paths import raw_path, shown_path
 from codememory.serving import serves_links, serves_segment
+from collectors.values import GapReason
 
-KINDS = ("documents", "changes", "segments", "candidates", "memories")
+KINDS = ("documents", "changes", "segments", "candidates", "memories", "gaps")
 MAX_LIMIT = 500
 CLAIM_FILTERS: tuple[str, ...] = (
     "state",
     "type",
     "modality",
 )  # each with the values it keeps; none: all
+GAP_FILTERS: tuple[str, ...] = ("reason",)
+GAP_REASONS = tuple(reason.value for reason in GapReason)
 
 
 def document_row(revision: SourceRevision) -> dict[str, Any]:
@@ -106,6 +110,19 @@ def memory_row(row: Memory) -> dict[str, Any]:
     }
 
 
+def gap_row(row: GapRecord) -> dict[str, Any]:
+    """What was not read and why: names and numbers alone, none of its content."""
+    return {
+        "id": f"G{row.pk}",
+        "reason": row.reason,
+        "source": row.source,
+        "path": shown_path(bytes(row.path.raw)) if row.path else None,
+        "object_id": row.object_oid,
+        "commit": row.commit_oid,
+        "detail": row.detail,
+    }
+
+
 def _claim_fields(row: Candidate | Memory) -> dict[str, Any]:
     return {
         "type": row.type,
@@ -133,16 +150,22 @@ def _rows(
         segments = EvidenceSegment.objects.select_related("revision", "revision__path")
         segments = segments.filter(scope_id=scope_id)
         return segments if asked is None else segments.filter(revision__path_id__in=asked)
+    if kind == "gaps":
+        gaps = GapRecord.objects.select_related("path").filter(scope_id=scope_id)
+        gaps = gaps if asked is None else gaps.filter(path_id__in=asked)
+        return gaps.filter(**_values(kept, GAP_FILTERS))
     model: Any = Candidate if kind == "candidates" else Memory
     claims: QuerySet[Any] = model.objects.filter(scope_id=scope_id).prefetch_related(
         "evidence_links__segment__revision__path"
     )
-    claims = claims.filter(
-        **{f"{name}__in": kept[name] for name in CLAIM_FILTERS if kept.get(name)}
-    )
+    claims = claims.filter(**_values(kept, CLAIM_FILTERS))
     if asked is not None:
         claims = claims.filter(evidence_links__segment__revision__path_id__in=asked).distinct()
     return claims
+
+
+def _values(kept: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, Sequence[str]]:
+    return {f"{name}__in": kept[name] for name in names if kept.get(name)}
 
 
 def _served(project: Project, kind: str, rows: QuerySet[Any], most: int) -> list[Any]:
@@ -175,6 +198,7 @@ SHOW: dict[str, Callable[[Any], dict[str, Any]]] = {
     "segments": segment_row,
     "candidates": candidate_row,
     "memories": memory_row,
+    "gaps": gap_row,
 }
 
 
@@ -190,7 +214,7 @@ def list_rows(
     """Return `{"rows": [...], "next": cursor or null}`. Raises BadCursorError.
 
     `path` keeps what is about that file or anything below that folder; `kept` narrows candidates
-    and memories: see CLAIM_FILTERS.
+    and memories by CLAIM_FILTERS, gaps by GAP_FILTERS.
     """
     limit = max(1, min(limit, MAX_LIMIT))
     rows = _rows(kind, project.scope_id, raw_path(path) if path is not None else None, kept)

@@ -15,7 +15,7 @@ from codememory.errors import RefusedProjectError
 from codememory.paths import shown_path
 from codememory.projects import canonical_root, open_root
 from codememory.terminal import count_of, in_bytes, in_time, wrap
-from collectors.documents import is_document, is_other_text
+from collectors.documents import OWN_BLOCK, is_document, is_other_text, read_document
 from collectors.git import ObjectReader, Shadow, TreeEntry, find_root
 from collectors.ignoring import Eligibility, read_ignores
 from collectors.policy import Policy
@@ -110,7 +110,7 @@ def _count(
     head = shadow.head()
     oids = list(shadow.reachable(head.oid)) if head.oid else []
     tree = list(shadow.tree(head.oid)) if head.oid else []
-    files = _Files(policy, Eligibility(policy, read_ignores(tree, reader)))
+    files = _Files(policy, Eligibility(policy, read_ignores(tree, reader)), reader)
     for entry in tree:
         files.add(entry)
     changes = _changes_a_commit(shadow, reader, oids) * len(oids)
@@ -135,14 +135,16 @@ def _count(
 class _Files:
     """Sorts the tracked files of HEAD under the rule that decides about each."""
 
-    def __init__(self, policy: Policy, of_documents: Eligibility) -> None:
+    def __init__(self, policy: Policy, of_documents: Eligibility, reader: ObjectReader) -> None:
         self.policy = policy
+        self.reader = reader
         self.of_documents = of_documents
         self.counts = {"tracked_files": 0, "read": 0, "recorded_but_not_read": 0}
         limit = in_bytes(policy.max_blob_bytes)
         self.rules = {
             "history": RuleCount("include", "history", "NORMAL", "all other tracked files"),
             "documents": RuleCount("include", "documents", "NORMAL", "*.md, *.markdown"),
+            "own": RuleCount("exclude", "documents", "EXCLUDED", "our own blocks in documents"),
             "other": RuleCount(
                 "exclude", "documents", "UNSUPPORTED_FORMAT", "documents in other formats"
             ),
@@ -172,7 +174,7 @@ class _Files:
             by_path.add(entry.path)
         kind = self._kind(entry)
         if kind is None:
-            self._add_document(entry.path)
+            self._add_document(entry)
         if path_class in UNREAD or kind is not None:
             self.counts["recorded_but_not_read"] += 1
             if path_class not in UNREAD and kind is not None:
@@ -182,14 +184,26 @@ class _Files:
         if by_path is None:
             self.rules["history"].add(entry.path)
 
-    def _add_document(self, path: bytes) -> None:
+    def _add_document(self, entry: TreeEntry) -> None:
+        path = entry.path
         if not (is_document(path) or is_other_text(path)):
             return
         why = self.of_documents.left_out(path)
         if why is None:
             self.rules["documents" if is_document(path) else "other"].add(path)
+            if is_document(path):
+                self._add_own_blocks(entry)
         elif why[1] in self._by_glob:
             self._by_glob[why[1]].add(path)
+
+    def _add_own_blocks(self, entry: TreeEntry) -> None:
+        """Count a document that holds a block which we wrote: it is read without it."""
+        content = self.reader.read(entry.oid, "blob", self.policy.max_blob_bytes)
+        if isinstance(content, Gap) or b"codememory:begin" not in content:
+            return
+        found = read_document(entry.path, entry.oid, content, self.policy).gaps
+        if any(gap.detail.startswith(OWN_BLOCK) for gap in found):
+            self.rules["own"].add(entry.path)
 
     def _kind(self, entry: TreeEntry) -> str | None:
         file_type = entry.mode & FILE_TYPE

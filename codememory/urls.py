@@ -6,6 +6,10 @@ from django.urls import include, path
 
 from codememory.health import healthz
 
+# Reached by name as well: below /api/ every error is of the agents' kind.
+handler400 = "api.problems.bad_request"
+handler404 = "api.problems.page_not_found"
+handler500 = "api.problems.server_error"
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", include("review.admin_urls")),

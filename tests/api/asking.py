@@ -25,7 +25,7 @@ GIVEN: dict[str, Any] = {
 # What may be left out and names nothing of a project.
 OTHERS = {
     *("intent", "symbols", "symbol", "budget", "limit", "kinds", "kind", "sources"),
-    *("states", "state", "types", "type", "modalities", "modality"),
+    *("states", "state", "types", "type", "modalities", "modality", "reason"),
 }
 PLACES = {"path", "paths", "cursor"}  # these do, and have tests of their own
 KNOWN = {"project", *ABSENT, *GIVEN, *OTHERS, *PLACES}

@@ -148,6 +148,35 @@ def test_nothing_can_be_changed(rest: APIClient, alice: Project, method: str) ->
     assert getattr(rest, method)("/api/v1/projects/alpha/status").status_code == 405
 
 
+def test_what_is_allowed_is_said_and_is_true(rest: APIClient, alice: Project) -> None:
+    refused = rest.options("/api/v1/projects/alpha/status")
+    assert refused["Content-Type"] == "application/problem+json"
+    assert refused["Allow"] == "GET, HEAD"
+    assert rest.head("/api/v1/projects/alpha/status").status_code == 200
+
+
+@pytest.mark.parametrize("address", ["/api/v1/projects", "/api/v1/nothing", "/api/schema/"])
+def test_a_foreign_host_is_a_problem_too(rest: APIClient, address: str) -> None:
+    refused = rest.get(address, headers={"host": "evil.example"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "BAD_REQUEST")
+    assert refused["Content-Type"] == "application/problem+json"
+
+
+def test_an_address_beside_the_interface_is_a_problem_too(rest: APIClient) -> None:
+    absent = rest.get("/api/nothing")
+    assert (absent.status_code, absent.json()["code"]) == (404, "NOT_FOUND")
+    assert rest.get("/nothing/", headers={"host": "evil.example"}).status_code == 400
+
+
+@pytest.mark.usefixtures("collected")
+def test_an_answer_larger_than_its_budget_says_so(rest: APIClient, alice: Project) -> None:
+    asked = "/api/v1/projects/alpha/context?task=change+the+session+cache&budget="
+    small, large = rest.get(f"{asked}200").json(), rest.get(f"{asked}12000").json()
+    size = len(fence.compact_json({k: v for k, v in small.items() if k not in ("note", "trust")}))
+    assert small["note"].startswith(f"About {-(-size // 4)} tokens, more than the 200 asked for")
+    assert large["note"] is None
+
+
 def test_no_answer_is_stored_on_the_way(rest: APIClient, alice: Project) -> None:
     for address in ("/api/v1/projects", "/api/v1/nothing", "/api/v1/projects/alpha/search"):
         assert rest.get(address)["Cache-Control"] == "no-store"

@@ -130,6 +130,33 @@ def test_our_own_block_is_left_out_and_listed(repo: RepoBuilder) -> None:
     assert gaps("EXCLUDED")["AGENTS.md"] == "codememory's own block, lines 5-9"
 
 
+def test_our_own_block_is_listed_for_whoever_asks(repo: RepoBuilder) -> None:
+    repo.write("AGENTS.md", "# Agents\n\nOur words.\n\n" + OWN)
+    repo.commit()
+    collect(repo, ("documents",))
+    asked = ("list", "gaps", "--project", str(repo.root), "--path", "AGENTS.md")
+    (row,) = said(*asked, "--reason", "EXCLUDED", "--json").document["rows"]
+    assert (row["path"], row["source"], row["commit"]) == ("AGENTS.md", "documents", None)
+    assert row["detail"] == "codememory's own block, lines 5-9"
+    assert "own block, lines 5-9" in said(*asked).out
+    assert said(*asked, "--reason", "BINARY", "--json").document["rows"] == []
+
+
+def test_the_preview_lists_our_own_blocks(repo: RepoBuilder) -> None:
+    repo.write("AGENTS.md", "# Agents\n\nOur words.\n\n" + OWN)
+    repo.write("docs/begun.md", "<!-- codememory:begin -->\n\nNothing closes it.\n")
+    repo.commit()
+    found = said("collect", "--project", str(repo.root), "--preview", "--json").document
+    (rule,) = (r for r in found["rules"] if r["pattern"] == "our own blocks in documents")
+    assert (rule["effect"], rule["count"], rule["examples"]) == ("exclude", 1, ["AGENTS.md"])
+
+
+def test_a_reason_is_asked_of_gaps_only(repo: RepoBuilder) -> None:
+    collect(repo, ("documents",))
+    asked = ("list", "documents", "--project", str(repo.root), "--reason", "BINARY")
+    assert "--reason is for `list gaps`" in said(*asked).err
+
+
 def test_an_excluded_document_has_no_history_either(repo: RepoBuilder) -> None:
     repo.write("docs/old/b.md", "# b\n\nOther words.\n")
     repo.write(".codememoryignore", "docs/old/\n")

@@ -7,6 +7,7 @@ from typing import Any
 
 from codememory import recall
 from codememory.answers import context_lines
+from codememory.context import over_budget
 from codememory.terminal import TerminalCommand, add_json, add_project, asked_project, positive
 
 
@@ -33,4 +34,6 @@ class Command(TerminalCommand):
             budget=options["budget"],
             cursor=options["cursor"],
         )
+        if note := over_budget(found, options["budget"]):
+            self.say(note)
         self.answer(found, context_lines(found), as_json=options["json"])
