@@ -32,13 +32,18 @@ from review.decisions import (
     write_decision,
 )
 from review.memories import end_memory, memory_of, move_candidate, remember, restore_memory
-from review.outcomes import Changed, Decided, Outcome, Refused, Shown
+from review.outcomes import Changed, Decided, Outcome, Refused, Shown, Unsure
 from review.rivals import rivals_of
 
 MAX_REASON = 500
 BLANK = "\u115f\u1160\u3164\uffa0\u2800"  # letters and signs that are drawn as nothing
 PLAN_IS_NO_RULE = "{} is kept as a plan, never as a rule that holds: promote it as a plan."
 NO_REASON = "Say in a few words why, then reject again."
+# Flags of words that somebody may have written so that an agent obeys them.
+LOOK_TWICE = {
+    "INSTRUCTION_LIKE": "It addresses an AI.",
+    "UNTRUSTED_INSTRUCTIONS": "Its file instructs agents.",
+}
 
 
 def why_not_promotable(candidate: Candidate) -> str | None:
@@ -55,9 +60,20 @@ def is_plan(claim: Candidate | Memory) -> bool:
     return claim.modality in PLAN_MODALITIES
 
 
+def why_ask_again(candidate: Candidate) -> str | None:
+    """Say why one key is not enough to make it a memory; None when it is."""
+    why = [said for flag, said in LOOK_TWICE.items() if flag in candidate.flags]
+    return " ".join(why) or None
+
+
 @transaction.atomic
 def promote_candidate(
-    candidate: Candidate, shown: Shown, *, actor: Actor, batch: uuid.UUID | None = None
+    candidate: Candidate,
+    shown: Shown,
+    *,
+    actor: Actor,
+    is_sure: bool = False,
+    batch: uuid.UUID | None = None,
 ) -> Outcome:
     """Make the candidate an active memory that cites the same evidence."""
     current = lock_candidate(candidate, OPEN_STATES, shown, batch)
@@ -67,6 +83,8 @@ def promote_candidate(
         return Refused(refusal)
     if is_plan(current):
         return Refused(PLAN_IS_NO_RULE.format(_with_article(current.modality)))
+    if not is_sure and (why := why_ask_again(current)):
+        return Unsure(why)
     decision = write_decision(current, DecisionAction.PROMOTE, shown, actor, batch=batch)
     record_decision(decision, memory=remember(current, decision).pk)
     return Decided(decision)
@@ -74,7 +92,12 @@ def promote_candidate(
 
 @transaction.atomic
 def promote_as_plan(
-    candidate: Candidate, shown: Shown, *, actor: Actor, batch: uuid.UUID | None = None
+    candidate: Candidate,
+    shown: Shown,
+    *,
+    actor: Actor,
+    is_sure: bool = False,
+    batch: uuid.UUID | None = None,
 ) -> Outcome:
     """Keep a plan or proposal as such: an active memory that nothing calls implemented."""
     current = lock_candidate(candidate, OPEN_STATES, shown, batch)
@@ -84,6 +107,8 @@ def promote_as_plan(
         return Refused(refusal)
     if not is_plan(current):
         return Refused(f"{_with_article(current.modality)} is no plan: promote it as it is.")
+    if not is_sure and (why := why_ask_again(current)):
+        return Unsure(why)
     decision = write_decision(current, DecisionAction.PROMOTE_AS_PLAN, shown, actor, batch=batch)
     record_decision(decision, memory=remember(current, decision).pk)
     return Decided(decision)
@@ -136,7 +161,7 @@ def defer_candidate(
 
 @transaction.atomic
 def supersede_memory(
-    candidate: Candidate, shown: Shown, *, memory_id: int, actor: Actor
+    candidate: Candidate, shown: Shown, *, memory_id: int, actor: Actor, is_sure: bool = False
 ) -> Outcome:
     """Promote the candidate and end the active memory that it replaces."""
     current = lock_candidate(candidate, OPEN_STATES, shown)
@@ -149,6 +174,8 @@ def supersede_memory(
         return Refused(f"M{memory_id} is not what C{current.pk} would replace.")
     if is_plan(current) and not is_plan(rival):
         return Refused(f"A plan ends no rule: M{rival.pk} holds until something else does.")
+    if not is_sure and (why := why_ask_again(current)):
+        return Unsure(why)
     decision = write_decision(current, DecisionAction.SUPERSEDE, shown, actor, supersedes=rival)
     memory = remember(current, decision)
     end_memory(rival, MemoryState.SUPERSEDED, decision)

@@ -27,6 +27,7 @@ from review.outcomes import (
     Outcome,
     Refused,
     Shown,
+    Unsure,
 )
 from review.rivals import Rival, rivals_of
 
@@ -110,7 +111,7 @@ def decide_together(
         for candidate, shown in sorted(picks, key=lambda pick: pick[0].pk)
     ]
     changed = [candidate for candidate, outcome in outcomes if isinstance(outcome, Changed)]
-    refused = [(each, o.reason) for each, o in outcomes if isinstance(o, Refused)]
+    refused = [(each, o.reason) for each, o in outcomes if isinstance(o, Refused | Unsure)]
     if changed or refused:
         transaction.set_rollback(True)
         return BatchStopped(changed, refused)

@@ -14,8 +14,8 @@ from review.access import Visit, project_page, require_decider
 from review.changes import changes_since
 from review.forms import ReasonForm, ShownForm, SupersedeForm
 from review.last_acts import remember_decision
-from review.outcomes import Changed, Decided, Outcome, Refused
-from review.queries import latest_decision
+from review.outcomes import Changed, Decided, Outcome, Refused, Unsure
+from review.queries import latest_decision, sheet_of
 from review.queue import next_open
 from review.shell import (
     candidate_address,
@@ -27,6 +27,7 @@ from review.shell import (
 )
 from review.views import candidate_page
 
+CARRIED = ("version", "shown", "rivals", "seen", "back", "memory")  # what was seen stays the same
 Decide = Callable[[Candidate, Any, Visit], Outcome]
 
 
@@ -52,19 +53,23 @@ def _decision(form_class: type[ShownForm], decide: Decide) -> Callable[..., Http
 promote = _decision(
     ShownForm,
     lambda found, form, visit: actions.promote_candidate(
-        found, form.value_with_rivals(), actor=visit.actor
+        found, form.value_with_rivals(), actor=visit.actor, is_sure=form.is_sure
     ),
 )
 promote_as_plan = _decision(
     ShownForm,
     lambda found, form, visit: actions.promote_as_plan(
-        found, form.value_with_rivals(), actor=visit.actor
+        found, form.value_with_rivals(), actor=visit.actor, is_sure=form.is_sure
     ),
 )
 supersede = _decision(
     SupersedeForm,
     lambda found, form, visit: actions.supersede_memory(
-        found, form.value_with_rivals(), memory_id=form.cleaned_data["memory"], actor=visit.actor
+        found,
+        form.value_with_rivals(),
+        memory_id=form.cleaned_data["memory"],
+        actor=visit.actor,
+        is_sure=form.is_sure,
     ),
 )
 reject = _decision(
@@ -102,10 +107,27 @@ def _answer(
             return render(request, "review/changed.html", context, status=409)
         case Refused(reason):
             return candidate_page(request, visit, found, refusal=reason, status=422)
+        case Unsure(reason):
+            return _ask_again(request, visit, found, reason)
         case Decided(decision):
             remember_decision(request, visit.project, decision)
             is_undo = decision.action == DecisionAction.UNDO
             return redirect(_onward(request, visit, found, form, is_undo))
+
+
+def _ask_again(request: HttpRequest, visit: Visit, found: Candidate, reason: str) -> HttpResponse:
+    """Show what would become a memory, and ask whether it is meant: the same form, once more."""
+    filters = filters_in(request)
+    context = {
+        **shell(request, visit, "queue", filters),
+        "candidate": found,
+        "sheet": sheet_of(visit.project, found),
+        "why": reason,
+        "fields": [(name, request.POST[name]) for name in CARRIED if name in request.POST],
+        "again": request.get_full_path(),
+        "back_to": candidate_address(visit, found) + filters.query(),
+    }
+    return render(request, "review/sure.html", context)
 
 
 def _onward(

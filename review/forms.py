@@ -77,6 +77,7 @@ class ShownForm(forms.Form):
     rivals = forms.RegexField(rf"^{_NUMBERS}$", required=False, max_length=400)
     seen = forms.RegexField(rf"^(?:{_PIECE}(?:-{_PIECE})*)?$", required=False, max_length=500_000)
     back = forms.ChoiceField(choices=[("queue", "queue"), ("page", "page")], required=False)
+    sure = forms.ChoiceField(choices=[("yes", "yes")], required=False)
 
     def value(self) -> Shown:
         """Return it for a decision that does not depend on rivals; the form must be valid."""
@@ -86,6 +87,11 @@ class ShownForm(forms.Form):
         """Return it for a decision that makes a memory beside others."""
         shown = self.value()
         return Shown(shown.version, shown.digest, numbers_in(self.cleaned_data["rivals"]))
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether they were asked once more, and meant it."""
+        return bool(self.cleaned_data["sure"])
 
     @property
     def evidence_seen(self) -> set[str]:

@@ -38,7 +38,14 @@ class Refused:
     reason: str
 
 
-Outcome = Decided | Changed | Refused
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """The reviewer has to say once more that they mean it; `reason` is why. Nothing was written."""
+
+    reason: str
+
+
+Outcome = Decided | Changed | Refused | Unsure
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ def test_everything_works_without_javascript(page: Page) -> None:
     assert states() == ["PROMOTED", "PENDING", "PENDING"]
 
 
-@pytest.mark.parametrize("width", [390, 768, 1440])
+@pytest.mark.parametrize("width", [375, 390, 768, 1280, 1440])
 def test_no_page_scrolls_sideways(page: Page, width: int) -> None:
     """The page never scrolls sideways, phone or desk."""
     page.set_viewport_size({"width": width, "height": 844})
@@ -220,3 +220,41 @@ def test_no_page_scrolls_sideways(page: Page, width: int) -> None:
     for address in (f"/projects/payments-api/candidates/{first}/", "/keys/", "/accounts/"):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+@pytest.mark.parametrize("width", [375, 768, 1280, 1440])
+def test_a_flagged_row_stays_in_its_list(page: Page, width: int) -> None:
+    """Nothing of a row is painted over what stands beside the list."""
+    flags = ["INSTRUCTION_LIKE", "UNTRUSTED_INSTRUCTIONS"]
+    Candidate.objects.filter(statement=SAID[0]).update(flags=flags)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/projects/payments-api/review/")
+    right = "element => element.getBoundingClientRect().right"
+    edge = page.eval_on_selector(".list", right)
+    parts = page.locator(".items .meta > *").evaluate_all(f"all => all.map({right})")
+    assert parts
+    assert max(parts) <= edge
+
+
+def test_words_for_an_ai_need_a_second_yes(page: Page) -> None:
+    """One key makes no memory of words that may want to be obeyed; Enter on the question does."""
+    Candidate.objects.filter(statement=SAID[0]).update(flags=["INSTRUCTION_LIKE"])
+    page.reload()
+    press(page, "p")
+    page.keyboard.press("p")  # the rhythm of the queue decides nothing here
+    assert "Nothing was decided yet" in (page.text_content("main") or "")
+    assert not Memory.objects.exists()
+    press(page, "Enter")
+    assert Memory.objects.get().statement == SAID[0]
+
+
+def test_the_second_yes_works_without_javascript(page: Page) -> None:
+    """Back decides nothing; the question is a form like any other."""
+    Candidate.objects.filter(statement=SAID[0]).update(flags=["UNTRUSTED_INSTRUCTIONS"])
+    bare = second_window(page, has_scripts=False)
+    bare.click(".peek >> text=Promote")
+    bare.click(".decide >> text=Back")
+    assert not Memory.objects.exists()
+    bare.click(".decide >> text=Promote")
+    bare.click("text=Yes, make it a memory")
+    assert Memory.objects.get().statement == SAID[0]

@@ -30,7 +30,7 @@ from review.actions import (
     reject_candidate,
     undo_decision,
 )
-from review.outcomes import Changed, Decided, Refused, Shown
+from review.outcomes import Changed, Decided, Refused, Shown, Unsure
 from tests.builders import make_agent, make_candidate
 
 
@@ -211,6 +211,24 @@ def test_an_agent_cannot_pass_for_a_person_in_the_database(candidate: Candidate)
     reject_candidate(candidate, shown(candidate), reason="no", actor=agent)
     with pytest.raises(IntegrityError, match="actor_kind"):  # found when the block ends
         connection.check_constraints()
+
+
+@pytest.mark.parametrize("flag", ["INSTRUCTION_LIKE", "UNTRUSTED_INSTRUCTIONS"])
+def test_what_may_want_to_be_obeyed_is_asked_about_once_more(
+    project: Project, actor: Actor, flag: str
+) -> None:
+    candidate = make_candidate(project, flags=[flag])
+    outcome = promote_candidate(candidate, shown(candidate), actor=actor)
+    assert isinstance(outcome, Unsure)
+    assert not ReviewDecision.objects.exists()
+    sure = promote_candidate(candidate, shown(candidate), actor=actor, is_sure=True)
+    assert isinstance(sure, Decided)
+
+
+def test_a_flagged_plan_is_asked_about_too(project: Project, actor: Actor) -> None:
+    plan = make_candidate(project, modality="PLAN", flags=["INSTRUCTION_LIKE"])
+    assert isinstance(promote_as_plan(plan, shown(plan), actor=actor), Unsure)
+    assert not Memory.objects.exists()
 
 
 def test_rejecting_needs_a_reason(candidate: Candidate, actor: Actor) -> None:
