@@ -43,6 +43,10 @@ _PATH_IDS = """
     SELECT id FROM codememory_path WHERE scope_id = %(scope)s AND (
         raw = %(path)s OR substring(raw FOR octet_length(%(below)s)) = %(below)s) LIMIT %(most)s
 """
+_BESIDE = """
+    SELECT id, shape, neighbours FROM codememory_searchentry
+    WHERE scope_id = %s AND id = ANY(%s)
+"""
 _OF_PATH = """ AND CASE kind
     WHEN 'change' THEN logical_change_id IN (
         SELECT logical_change_id FROM codememory_filechange WHERE scope_id = %(scope)s
@@ -139,6 +143,16 @@ def entries_with(
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         cursor.execute("SET LOCAL enable_seqscan TO DEFAULT")
     return rows
+
+
+def kept_beside(
+    scope_id: int, entry_ids: Collection[int]
+) -> dict[int, tuple[list[int] | None, bytes]]:
+    """Return what the second stage reads of entries: the counts of a shape, the neighbours."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BESIDE, [scope_id, list(entry_ids)])
+        rows = cursor.fetchall()
+    return {number: (counts, bytes(kept or b"")) for number, counts, kept in rows}
 
 
 def _of_path() -> str:

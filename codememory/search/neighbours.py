@@ -16,8 +16,7 @@ from codememory.search.stopwords import STOPWORDS
 
 REACH = 2  # positions after a word at which another is its neighbour
 PAIR_BITS = 12
-MOST_BYTES = 1_024  # about 680 pairs fill it as meant; more make it less certain
-MOST_WORDS = 4_000
+MOST_WORDS = 500  # from the start of what is read: more of it finds nothing more
 _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA77
 _MASK = 0xFFFFFFFF
 
@@ -60,7 +59,7 @@ def are_neighbours(kept: bytes, pairs: Sequence[tuple[str, str]]) -> list[bool]:
 
 
 def _filter(pairs: set[int]) -> bytes:
-    bits = min(MOST_BYTES, -(-len(pairs) * PAIR_BITS // 8)) * 8
+    bits = -(-len(pairs) * PAIR_BITS // 8) * 8
     if not bits:
         return b""
     kept = bytearray(bits // 8)

@@ -1,4 +1,8 @@
-"""Asks the index: any words in, ranked hits out, page by page; never an error for any question."""
+"""Asks the index: any words in, ranked hits out, page by page; never an error for any question.
+
+All hits get a first score from their terms. The best of them are ranked again by what is kept
+beside the terms; the others follow in the order they had.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,19 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from codememory.errors import BadCursorError
 from codememory.models.search import EntryKind, SearchEntry
 from codememory.search import ranking
-from codememory.search.candidates import asked_terms, entries_with
+from codememory.search.analyser import QUERY_LIMIT
+from codememory.search.candidates import AskedTerm, asked_terms, entries_with, kept_beside
+from codememory.search.neighbours import are_neighbours, asked_neighbours
+from codememory.search.shape import verbs
 
 MAX_LIMIT = 500
+RANKED_AGAIN = 100  # hits; 500 found nothing more
 SCORE_DIGITS = 6  # a score in a cursor is compared with one that is computed again
 
 
@@ -54,33 +62,70 @@ def search(
     limit = max(1, min(limit, MAX_LIMIT))
     digest = _digest(scope_ids, question, wanted, path)
     last = _position(cursor, digest) if cursor is not None else None
+    scopes = {scope_id: asked_terms(scope_id, question, wanted) for scope_id in set(scope_ids)}
     hits = [
         hit
-        for scope_id in sorted(set(scope_ids))
-        for hit in _scored(scope_id, question, wanted, path)
-        if last is None or (-hit.score, hit.entry_id) > last
+        for scope_id, terms in sorted(scopes.items())
+        for hit in _scored(scope_id, terms, wanted, path)
     ]
-    hits.sort(key=lambda hit: (-hit.score, hit.entry_id))
+    hits.sort(key=_order)
+    hits = [hit for hit in _ranked_again(hits, question, scopes) if not last or _order(hit) > last]
     shown = tuple(hits[:limit])
     more = len(hits) > limit
     return Page(shown, _cursor(shown[-1], digest) if more else None)
 
 
-def explain(scope_id: int, question: str, entry_id: int) -> list[ranking.Part]:
-    """Why an entry has its score: every term of the question that it holds, largest share first."""
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Every part of a score: `terms` make `first`; `neighbours` (a pair of words, what it adds) and
+    `shape` (a feature, what it adds) make `second` of it.
+    """
+
+    first: float
+    second: float
+    terms: list[ranking.Part]
+    neighbours: list[tuple[str, str, float]]
+    verbs: dict[str, float]
+    shape: dict[str, float]
+
+
+def explain(scope_id: int, question: str, entry_id: int) -> Explanation | None:
+    """Why an entry has its score; None where there is no such entry.
+
+    A hit beyond the RANKED_AGAIN best is shown with its first score, less what keeps it behind.
+    """
     entry = SearchEntry.objects.filter(scope_id=scope_id, pk=entry_id).first()
     if entry is None:
-        return []
+        return None
     impacts = dict(zip(entry.terms, entry.impacts, strict=True))
-    return ranking.explain(
+    terms = asked_terms(scope_id, question, [entry.kind])
+    parts = ranking.explain(
         (asked.term, asked.weight, asked.idf_of(entry.kind), ranking.dequantise(impacts[asked.id]))
-        for asked in asked_terms(scope_id, question, [entry.kind])
+        for asked in terms
         if asked.id in impacts
+    )
+    pairs = _pairs(question, terms, entry.kind)
+    there = are_neighbours(bytes(entry.neighbours or b""), [pair for pair, _ in pairs])
+    found = [pair for pair, is_there in zip(pairs, there, strict=True) if is_there]
+    weights = ranking.shape_weights(verbs(question))
+    first = sum(part.score for part in parts)
+    return Explanation(
+        first=first,
+        second=ranking.second_score(first, (rarity for _, rarity in found), entry.shape, weights),
+        terms=parts,
+        neighbours=[(*pair, ranking.NEIGHBOUR_WEIGHT * rarity) for pair, rarity in found],
+        verbs=verbs(question),
+        shape=ranking.explain_shape(entry.shape, weights) if entry.shape else {},
     )
 
 
-def _scored(scope_id: int, question: str, kinds: Collection[str], path: bytes | None) -> list[Hit]:
-    terms = asked_terms(scope_id, question, kinds)
+def _order(hit: Hit) -> tuple[float, int]:
+    return -hit.score, hit.entry_id
+
+
+def _scored(
+    scope_id: int, terms: Sequence[AskedTerm], kinds: Collection[str], path: bytes | None
+) -> list[Hit]:
     if not terms:
         return []
     worth = {kind: [asked.weight * asked.idf_of(kind) for asked in terms] for kind in kinds}
@@ -94,6 +139,42 @@ def _scored(scope_id: int, question: str, kinds: Collection[str], path: bytes | 
         score = round(ranking.score(held), SCORE_DIGITS)
         hits.append(Hit(kind, entry_id, target_id, scope_id, score))
     return hits
+
+
+def _ranked_again(
+    hits: Sequence[Hit], question: str, scopes: Mapping[int, Sequence[AskedTerm]]
+) -> list[Hit]:
+    """Give the best hits their second score; the others stay behind the last of them."""
+    best, others = hits[:RANKED_AGAIN], hits[RANKED_AGAIN:]
+    weights = ranking.shape_weights(verbs(question))
+    again = []
+    for scope_id in {hit.scope_id for hit in best}:
+        of_scope = [hit for hit in best if hit.scope_id == scope_id]
+        beside = kept_beside(scope_id, [hit.entry_id for hit in of_scope])
+        pairs = {
+            kind: _pairs(question, scopes[scope_id], kind) for kind in {hit.kind for hit in best}
+        }
+        for hit in of_scope:
+            counts, kept = beside.get(hit.entry_id, (None, b""))
+            asked = pairs[hit.kind]
+            there = are_neighbours(kept, [pair for pair, _ in asked])
+            rare = (rarity for (_, rarity), is_there in zip(asked, there, strict=True) if is_there)
+            score = ranking.second_score(hit.score, rare, counts, weights)
+            again.append(replace(hit, score=round(score, SCORE_DIGITS)))
+    again.sort(key=_order)
+    if others:
+        behind = max(0.0, others[0].score - again[-1].score)
+        others = [replace(hit, score=round(hit.score - behind, SCORE_DIGITS)) for hit in others]
+    return [*again, *others]
+
+
+def _pairs(
+    question: str, terms: Sequence[AskedTerm], kind: str
+) -> list[tuple[tuple[str, str], float]]:
+    """Neighbours of the question that the scope knows, with the rarity of the second."""
+    rarity = {asked.term: asked.idf_of(kind) for asked in terms}
+    pairs = asked_neighbours(question[:QUERY_LIMIT])
+    return [(pair, rarity[pair[1]]) for pair in pairs if rarity.keys() >= set(pair)]
 
 
 def _digest(

@@ -1,17 +1,21 @@
-"""The one ranking formula: field weights into an impact per term, impacts and rarity into a score.
+"""The one ranking formula: field weights into an impact per term, impacts and rarity into a score,
+and what the best hits gain by their words' neighbours and by their shape.
 
 Every number is in `weights.json`, which says how it was found. Writers of search rows call
-`impacts`; the query calls `idf` and `saturated`; `explain` shows the same sum term by term.
+`weigh`; the query calls `score`, and for its best hits `second_score`; `explain` and
+`explain_shape` show the same sums part by part.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from codememory.search import shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,14 @@ K1: Final[float] = _WEIGHTS["k1"]
 IDF_EXPONENT: Final[float] = _WEIGHTS["idf_exponent"]
 CHANGE_FIELDS: Final = _read("change")
 TEXT_FIELDS: Final = _read("text")
+NEIGHBOUR_WEIGHT: Final[float] = _WEIGHTS["neighbours"]
+_SHAPE = _WEIGHTS["shape"]
+USUAL_SHAPE: Final = tuple(float(_SHAPE["usual"][name]) for name in shape.FEATURES)
+ANY_VERB: Final = tuple(float(_SHAPE["any"][name]) for name in shape.FEATURES)
+VERB_SHAPES: Final = {
+    verb: tuple(float(_SHAPE["verbs"][verb][name]) for name in shape.FEATURES)
+    for verb in shape.VERBS
+}
 
 ENTRY_TERMS: Final = 1_000  # of a larger entry only the strongest: its arrays stay on one page
 
@@ -106,6 +118,41 @@ def saturated(impact: float) -> float:
 def score(parts: Iterable[tuple[float, float]]) -> float:
     """The formula over (weight times idf, impact) of each question term that a row holds."""
     return sum(weight * saturated(impact) for weight, impact in parts)
+
+
+def shape_weights(verbs: Mapping[str, float]) -> tuple[float, ...]:
+    """How much each feature of a shape counts for a question with these classes of verbs."""
+    weights = list(ANY_VERB)
+    for verb, share in verbs.items():
+        for place, weight in enumerate(VERB_SHAPES[verb]):
+            weights[place] += share * weight
+    return tuple(weights)
+
+
+def second_score(
+    first: float,
+    neighbour_idfs: Iterable[float],
+    counts: Sequence[int] | None,
+    weights: Sequence[float],
+) -> float:
+    """The whole formula: the first score, the rarity of each question word that stands behind its
+    neighbour in the question there too, and the shape (None: none kept) against what is usual.
+    """
+    fit = 0.0
+    if counts is not None:
+        fit = sum(
+            weight * (found - usual)
+            for weight, found, usual in zip(
+                weights, shape.features(counts), USUAL_SHAPE, strict=True
+            )
+        )
+    return first + NEIGHBOUR_WEIGHT * sum(neighbour_idfs) + fit
+
+
+def explain_shape(counts: Sequence[int], weights: Sequence[float]) -> dict[str, float]:
+    """What each feature of a shape adds to a score."""
+    parts = zip(shape.FEATURES, weights, shape.features(counts), USUAL_SHAPE, strict=True)
+    return {name: weight * (found - usual) for name, weight, found, usual in parts}
 
 
 def explain(rows: Iterable[tuple[str, float, float, float]]) -> list[Part]:

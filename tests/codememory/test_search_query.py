@@ -48,6 +48,19 @@ def add_change(project: Project, text: str, path: bytes = b"src/a.py") -> int:
     return change.pk
 
 
+def remove_lines(project: Project, text: str, path: bytes) -> int:
+    """Index a change that removes this text from a file."""
+    identity = hashlib.sha256(b"-" + path + text.encode()).digest()
+    change = LogicalChange.objects.create(
+        scope=project.scope, identity=identity, files=1, added_lines=0, removed_lines=1
+    )
+    old = text.encode() + b"\nkept = 1\n"
+    hunk = Hunk(1, text.count("\n") + 1, 0, 0, 0, len(text) + 1, 0, 0, b"", b"")
+    fields = change_fields([ChangedFile(path, path, old, b"kept = 1\n", (hunk,))]).weighed()
+    write_changes(project.scope_id, [(change.pk, fields)])
+    return change.pk
+
+
 def add_text(project: Project, target_id: int, text: str) -> int:
     entry = NewEntry(EntryKind.CANDIDATE, target_id, text_impacts({"body": text}))
     return write_entries(project.scope_id, [entry])
@@ -206,6 +219,30 @@ def all_pages(project: Project, question: str, limit: int) -> list[Hit]:
             return hits
 
 
+def test_it_puts_what_only_removes_first_when_a_removal_is_asked_for(project: Project) -> None:
+    add_change(project, "legacy_token = 1\nother_name = 2", b"src/auth.py")
+    wanted = remove_lines(project, "legacy_token = 1\nother_name = 2", b"src/auth.py")
+    assert targets(project, "remove the legacy token")[0] == wanted
+
+
+def test_it_still_ranks_entries_that_have_no_shape(project: Project) -> None:
+    wanted = add_change(project, "refund order")
+    add_change(project, "refund", b"b.py")
+    SearchEntry.objects.update(shape=None, neighbours=None, analyser_revision=1)
+    assert targets(project, "refund order")[0] == wanted
+
+
+def test_its_pages_join_beyond_what_is_ranked_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codememory.search.query.RANKED_AGAIN", 3)
+    for number in range(9):
+        add_change(project, f"refund {number % 4}\n" * (1 + number % 3), b"f%d.py" % number)
+    whole = search([project.scope_id], "refund 1", limit=50).hits
+    assert all_pages(project, "refund 1", 2) == list(whole)
+    assert [hit.score for hit in whole] == sorted((hit.score for hit in whole), reverse=True)
+
+
 def test_its_pages_join_to_the_whole_list(project: Project) -> None:
     for number in range(7):
         add_change(project, f"refund {number % 3}", b"f%d.py" % number)
@@ -231,9 +268,26 @@ def test_it_refuses_the_cursor_of_another_question(project: Project) -> None:
 def test_it_explains_the_score_it_gave(project: Project) -> None:
     add_change(project, "def refund_order(): ...")
     (hit,) = search([project.scope_id], "refund order").hits
-    parts = explain(project.scope_id, "refund order", hit.entry_id)
-    assert sum(part.score for part in parts) == pytest.approx(hit.score, abs=1e-5)
-    assert {"refund", "order", "=refund_order"} <= {part.term for part in parts}
+    found = explain(project.scope_id, "refund order", hit.entry_id)
+    assert found is not None
+    assert found.second == pytest.approx(hit.score, abs=1e-5)
+    assert {"refund", "order", "=refund_order"} <= {part.term for part in found.terms}
+    assert [pair[:2] for pair in found.neighbours] == [("refund", "order")]
+
+
+def test_the_parts_it_explains_are_the_whole_score(project: Project) -> None:
+    add_change(project, "def refund_order(): ...")
+    (hit,) = search([project.scope_id], "remove refund order").hits
+    found = explain(project.scope_id, "remove refund order", hit.entry_id)
+    assert found is not None
+    assert sum(part.score for part in found.terms) == pytest.approx(found.first)
+    beside = sum(pair[2] for pair in found.neighbours) + sum(found.shape.values())
+    assert found.first + beside == pytest.approx(found.second)
+    assert found.verbs == {"remove": 1.0}
+
+
+def test_it_explains_nothing_that_is_not_there(project: Project) -> None:
+    assert explain(project.scope_id, "refund", 1 << 40) is None
 
 
 def test_it_counts_changes_and_texts_apart(project: Project) -> None:
