@@ -25,8 +25,11 @@ class End:
     commit: GitCommit
     is_whole: bool = False
     share: int = 0  # percent of the earlier commit's own lines
-    levels: dict[str, None] = field(default_factory=dict)
     symbols: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def part(self) -> float:
+        return self.share / 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,6 @@ def _grouped(ends: Iterable[tuple[Reversal, FileChange]]) -> list[End]:
         end = found.setdefault(row.logical_change_id, End(row.logical_change_id, row.commit))
         end.is_whole |= reversal.is_whole
         end.share = max(end.share, reversal.share)
-        end.levels[reversal.level] = None
         if reversal.symbol is not None:
             end.symbols[reversal.symbol.qualified] = None
     return list(found.values())[:ENDS]

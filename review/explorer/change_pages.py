@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -33,7 +33,7 @@ HUNKS = 24  # on a page
 ROWS = 260  # of code on a page, after which no further hunk is begun
 SYMBOLS = 60
 CANDIDATES = 10
-DIFFERS = "HUNKS_DIFFER"  # the method where hunks were judged by different rules
+DIFFERS = "HUNKS_DIFFER"  # the method where hunks have different verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,7 @@ def change_page(checkout: Checkout, number: int, file: int | None, after: int) -
     archived = is_archived(checkout, "git")
     rows = [r for r in every if not archived and _is_shown(checkout, r)]
     symbols = _symbols(scope_id, rows)
+    rows = _code_first(rows, symbols)
     files, more, judged = _files(checkout, rows, file, after, _touched(symbols))
     facts = _facts(scope_id, rows)
     for shown in files:
@@ -185,14 +186,22 @@ def _best_view(checkout: Checkout, views: Sequence[tuple[GitCommit, int]]) -> tu
 
 
 def _rows(scope_id: int, number: int, commit: GitCommit, parent_index: int) -> list[FileChange]:
-    """Files of the change, those that are read as code first."""
+    """Files of the change, as one of its commits shows it."""
     rows = FileChange.objects.filter(
         scope_id=scope_id, logical_change_id=number, commit=commit, parent_index=parent_index
     ).select_related("old_path", "new_path", "content_change")
     found = list(rows.order_by("pk")[:FILES])
     for row in found:
         row.commit = commit
-    return sorted(found, key=lambda row: row.path_class != "NORMAL")
+    return found
+
+
+def _code_first(rows: Sequence[FileChange], symbols: Sequence[SymbolChange]) -> list[FileChange]:
+    """Files with symbols, then the others that are read, then what was generated or not read."""
+    touched = {one.content_change_id for one in symbols}
+    return sorted(
+        rows, key=lambda row: (row.path_class != "NORMAL", row.content_change_id not in touched)
+    )
 
 
 def _is_shown(checkout: Checkout, row: FileChange) -> bool:
@@ -322,8 +331,9 @@ def _chip(verdicts: Sequence[Verdict]) -> ShownVerdict:
     """The verdict of all that is shown."""
     if not verdicts:
         return ShownVerdict(VerdictKind.UNKNOWN.value, "NOT_JUDGED")
-    methods = {verdict.method.value for verdict in verdicts}
-    method = next(iter(methods)) if len(methods) == 1 else DIFFERS
+    methods = Counter(verdict.method.value for verdict in verdicts)
+    is_one = len({verdict.verdict for verdict in verdicts}) == 1
+    method = methods.most_common(1)[0][0] if is_one else DIFFERS
     return ShownVerdict(aggregate(verdicts).verdict.value, method)
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Max, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -16,6 +16,8 @@ from codememory.models import (
     DocumentSection,
     EvidenceLink,
     EvidenceSegment,
+    FileChange,
+    GitCommit,
     SectionChange,
     SourceRevision,
     WorktreeDocument,
@@ -32,6 +34,7 @@ from review.shell import shell, valid
 
 SEGMENTS = 25  # on a page
 REVISIONS = 40
+REVISIONS_DATED = 1_000  # among which those are the newest
 SECTIONS = 120
 SECTION_CHANGES = 80
 
@@ -58,6 +61,14 @@ class ShownSegment:
         return int(self.segment.last_line - self.segment.first_line + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A revision, and the last commit that made it where that is known."""
+
+    revision: SourceRevision
+    commit: GitCommit | None
+
+
 @dataclass(slots=True)
 class DocumentPage:
     """A revision and what is known of it. Not served: its text is left out."""
@@ -73,7 +84,7 @@ class DocumentPage:
     next: int | None = None
     sections: list[DocumentSection] = field(default_factory=list)
     section_changes: list[SectionChange] = field(default_factory=list)
-    revisions: list[SourceRevision] = field(default_factory=list)
+    revisions: list[Dated] = field(default_factory=list)
     revision_count: int = 0
 
 
@@ -109,7 +120,7 @@ def _page(checkout: Checkout, revision: SourceRevision, after: int) -> DocumentP
         scope_id=checkout.scope_id, kind=revision.kind, path_id=revision.path_id
     )
     page.revision_count = of_path.count()
-    page.revisions = list(of_path.order_by("-pk")[:REVISIONS])
+    page.revisions = _dated(of_path)[:REVISIONS]
     if not page.is_served:
         return page
     segments = EvidenceSegment.objects.filter(**same).order_by("byte_start", "pk")
@@ -121,6 +132,20 @@ def _page(checkout: Checkout, revision: SourceRevision, after: int) -> DocumentP
     page.sections = list(sections[:SECTIONS])
     page.section_changes = _section_changes(revision)
     return page
+
+
+def _dated(of_path: QuerySet[SourceRevision]) -> list[Dated]:
+    """The revisions of a path by the last commit that made each, the newest first."""
+    revisions = list(of_path.order_by("-pk")[:REVISIONS_DATED])
+    rows = FileChange.objects.filter(
+        scope_id__in={one.scope_id for one in revisions},
+        new_path_id__in={one.path_id for one in revisions},
+        content_change__new_oid__in=[one.object_oid for one in revisions],
+    )
+    last = dict(rows.values_list("content_change__new_oid").annotate(last=Max("commit_id")))
+    commits = GitCommit.objects.in_bulk(last.values())
+    dated = [Dated(one, commits.get(last.get(one.object_oid, 0))) for one in revisions]
+    return sorted(dated, key=lambda one: -one.commit.pk if one.commit else 0)
 
 
 def _shown(

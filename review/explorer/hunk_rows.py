@@ -97,9 +97,8 @@ class _Place:
 def _places(change: ContentChange) -> list[_Place]:
     found = []
     for hunk in change.hunks():
-        # A side without lines names the line after which the hunk stands.
-        old = hunk.old_line + (hunk.old_lines == 0)
-        new = hunk.new_line + (hunk.new_lines == 0)
+        # A side without lines names the line before which the others stand.
+        old, new = hunk.old_line, hunk.new_line
         found.append(_Place(old, old + hunk.old_lines, new, new + hunk.new_lines))
     return found
 

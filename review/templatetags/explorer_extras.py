@@ -55,6 +55,23 @@ def written(commit: GitCommit) -> datetime | None:
 
 
 @register.filter
+def stamp(moment: datetime | None) -> str:
+    """Write a time in full, in the zone that it was written in."""
+    return f"{moment.day} {moment:%b %Y %H:%M %z}" if moment else "a time of no calendar"
+
+
+@register.filter
+def iso(moment: datetime | None) -> str:
+    return moment.isoformat() if moment else ""
+
+
+@register.filter
+def day_of(moment: datetime | None) -> str:
+    """Write the day alone."""
+    return f"{moment.day} {moment:%b %Y}" if moment else "no date"
+
+
+@register.filter
 def name_of(raw: bytes | memoryview) -> str:
     """Return text that Git gives as bytes."""
     return text_of(raw)
