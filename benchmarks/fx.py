@@ -94,6 +94,9 @@ def measure(repo: Path, questions: int, seed: int) -> dict[str, Any]:
         collect_history(project)
         cost = time.process_time() - started
         ranks, milliseconds = ask(project, [(renamed[oid], subject) for oid, subject in asked])
+        from django.db import connections  # noqa: PLC0415 -- Django is set up by now
+
+        connections.close_all()  # the next repository has a server of its own
     name = repo.parent.name if repo.name == "repo" else repo.name
     ratio = round(ranks.mrr() / max(plain_ranks.mrr(), 1e-9), 3)
     p95 = sorted(milliseconds)[int(len(milliseconds) * 0.95)]

@@ -14,6 +14,7 @@ from codememory.checkout import Checkout
 from codememory.claim_results import candidate_result, memory_result, section_result
 from codememory.context import ContextRequest, build_context, newest_changes, request_digest
 from codememory.errors import BadCursorError
+from codememory.explaining import explain_hit
 from codememory.models import EntryKind, Project
 from codememory.paths import raw_path
 from codememory.question import Question, ask
@@ -46,10 +47,12 @@ def search(
     path: str | None = None,
     limit: int = 10,
     cursor: str | None = None,
+    explain: bool = False,
 ) -> dict[str, Any]:
     """Answer a search: `{"results": [...], "gaps": [...], "next": cursor or null}`.
 
-    Never an error for any question; raises BadCursorError for a cursor of another question.
+    With `explain` each result says `why` it ranked (see `explain_hit`). Never an error for any
+    question; raises BadCursorError for a cursor of another question.
     """
     cut = cut_gaps(question)
     question = bounded(question)
@@ -59,19 +62,27 @@ def search(
     only = frozenset([raw]) if raw is not None else frozenset()
     with Checkout(project) as checkout:
         page = find([project.scope_id], question, kinds, raw, limit, cursor)
+        hits = list(page.hits)
         found = results_of(checkout, page.hits, asked, only)
         for _ in range(MOST_PAGES):
             if len(found) >= limit or page.next is None:
                 break
             # Some hits are not served any more: the index still knows them.
             page = find([project.scope_id], question, kinds, raw, limit - len(found), page.next)
+            hits += page.hits
             found += results_of(checkout, page.hits, asked, only)
         if raw is not None and not page.hits and cursor is None:
             # No word matched on this path: what changed there last is the better answer.
             found = results_of(checkout, _newest(checkout, raw, kinds, limit), asked, only)
         gaps = coverage_gaps(checkout, [raw] if raw is not None else [])
+        results = [{key: result[key] for key in RESULT_KEYS} for result in found]
+        if explain:
+            hit_of = {(hit.kind, hit.target_id): hit for hit in hits}
+            for result in results:
+                hit = hit_of.get((result["kind"], int(result["id"][1:])))
+                result["why"] = explain_hit(checkout, question, hit) if hit else None
     return {
-        "results": [{key: result[key] for key in RESULT_KEYS} for result in found],
+        "results": results,
         "gaps": cut + gaps,
         "next": page.next,
     }

@@ -19,18 +19,22 @@ from collectors.values import Statement
 
 def write_section_entries(scope_id: int, revision: SourceRevision) -> int:
     """Index the segments of a document revision; returns how many rows that changed."""
-    path = bytes(revision.path.raw).decode("utf-8", "backslashreplace")
     segments = EvidenceSegment.objects.filter(scope_id=scope_id, revision=revision)
     entries = []
-    for segment in segments:
-        texts = {
-            "heading": "\n".join(segment.heading_path),
-            "body": bytes(segment.content).decode("utf-8", "replace"),
-            "path": path,
-        }
+    for segment in segments.select_related("revision__path"):
+        texts = section_texts(segment)
         impacts, neighbours = text_impacts(texts), text_neighbours(texts)
         entries.append(NewEntry(EntryKind.SECTION, segment.pk, impacts, neighbours=neighbours))
     return write_entries(scope_id, entries)
+
+
+def section_texts(segment: EvidenceSegment) -> dict[str, str]:
+    """A segment by the fields it is indexed by. The path of its revision must be loaded."""
+    return {
+        "heading": "\n".join(segment.heading_path),
+        "body": bytes(segment.content).decode("utf-8", "replace"),
+        "path": bytes(segment.revision.path.raw).decode("utf-8", "backslashreplace"),
+    }
 
 
 def remove_section_entries(scope_id: int, revision_ids: Collection[int]) -> int:
@@ -39,7 +43,8 @@ def remove_section_entries(scope_id: int, revision_ids: Collection[int]) -> int:
     return remove_entries(scope_id, EntryKind.SECTION, list(segments.values_list("pk", flat=True)))
 
 
-def _claim_texts(statement: str, link: EvidenceLink | None) -> dict[str, str]:
+def claim_texts(statement: str, link: EvidenceLink | None) -> dict[str, str]:
+    """A claim by the fields it is indexed by: `link` is its first citation, with the segment."""
     texts = {"body": statement}
     if link is not None:
         texts["heading"] = "\n".join(link.segment.heading_path)
@@ -55,7 +60,7 @@ def write_candidate_entries(scope_id: int, new: Mapping[int, Statement]) -> int:
         _claim_entry(
             EntryKind.CANDIDATE,
             candidate,
-            _claim_texts(candidate.statement, link_of.get(candidate.pk)),
+            claim_texts(candidate.statement, link_of.get(candidate.pk)),
         )
         for candidate in candidates
     ]
@@ -71,7 +76,7 @@ def _claim_entry(kind: EntryKind, claim: Candidate | Memory, texts: dict[str, st
 def write_memory_entry(memory: Memory) -> None:
     """Index an active memory; call inside the transaction that promoted it."""
     link = memory.evidence_links.select_related("segment").order_by("pk").first()
-    texts = _claim_texts(memory.statement, link)
+    texts = claim_texts(memory.statement, link)
     write_entries(memory.scope_id, [_claim_entry(EntryKind.MEMORY, memory, texts)])
 
 

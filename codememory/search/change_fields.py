@@ -99,8 +99,11 @@ def change_impacts(change: ChangeTerms, first_terms: Collection[str] = ()) -> di
 
 def text_impacts(texts: Mapping[str, str]) -> dict[str, float]:
     """The same for sections, candidates and memories: heading, body, path, symbol."""
-    counts = {name: term_counts(text) for name, text in texts.items()}
-    return ranking.impacts(counts, ranking.TEXT_FIELDS)
+    return ranking.impacts(text_counts(texts), ranking.TEXT_FIELDS)
+
+
+def text_counts(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    return {name: term_counts(text) for name, text in texts.items()}
 
 
 def text_neighbours(texts: Mapping[str, str]) -> bytes:

@@ -80,14 +80,31 @@ def weigh(
 ) -> dict[str, float]:
     """Add to each term's impact in `total` what its counts in these fields are worth."""
     for name, terms in counts.items():
-        if not terms:
-            continue
-        field = fields[name]
-        length = sum(terms.values()) / field.usual_terms
-        factor = field.weight / (1.0 - field.length + field.length * length)
-        for term, count in terms.items():
-            total[term] = total.get(term, 0.0) + factor * count
+        if terms:
+            factor = _factor(fields[name], terms)
+            for term, count in terms.items():
+                total[term] = total.get(term, 0.0) + factor * count
     return total
+
+
+def _factor(field: FieldWeight, terms: Mapping[str, float]) -> float:
+    """What one occurrence counts in a field of this length."""
+    length = sum(terms.values()) / field.usual_terms
+    return field.weight / (1.0 - field.length + field.length * length)
+
+
+def explain_fields(
+    term: str,
+    counts: Mapping[str, Mapping[str, float]],
+    fields: Mapping[str, FieldWeight],
+) -> dict[str, float]:
+    """What each field adds to a term's impact, the most first."""
+    found = {
+        name: _factor(fields[name], terms) * terms[term]
+        for name, terms in counts.items()
+        if term in terms
+    }
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def strongest(total: dict[str, float]) -> dict[str, float]:
