@@ -191,6 +191,7 @@ def test_what_is_not_seen_is_exact_as_data_and_escaped_as_text(
 
 
 @of_database
+@pytest.mark.usefixtures("collected")
 def test_a_budget_that_does_not_suffice_is_said(server: MCPServer[None]) -> None:
     asked = calling("engineering_context", task="change the cache", budget=200)
     result = in_memory(server, asked)

@@ -14,6 +14,7 @@ from codememory import tokens
 from codememory.models import ApiToken, EvidenceSegment, Project
 from tests.api.builders import evidence_ids
 
+ADDED = {"note", "trust", "has_unseen"}  # to every answer
 PAGES = ["status", "search?q=cache", "context?task=cache"]
 
 
@@ -172,7 +173,7 @@ def test_an_address_beside_the_interface_is_a_problem_too(rest: APIClient) -> No
 def test_an_answer_larger_than_its_budget_says_so(rest: APIClient, alice: Project) -> None:
     asked = "/api/v1/projects/alpha/context?task=change+the+session+cache&budget="
     small, large = rest.get(f"{asked}200").json(), rest.get(f"{asked}12000").json()
-    size = len(fence.compact_json({k: v for k, v in small.items() if k not in ("note", "trust")}))
+    size = len(fence.compact_json({k: v for k, v in small.items() if k not in ADDED}))
     assert small["note"].startswith(f"About {-(-size // 4)} tokens, more than the 200 asked for")
     assert large["note"] is None
 
