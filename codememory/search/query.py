@@ -10,8 +10,9 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from codememory.errors import BadCursorError
 from codememory.models.search import EntryKind, SearchEntry
@@ -69,9 +70,10 @@ def search(
         for hit in _scored(scope_id, terms, wanted, path)
     ]
     hits.sort(key=_order)
-    hits = [hit for hit in _ranked_again(hits, question, scopes) if not last or _order(hit) > last]
-    shown = tuple(hits[:limit])
-    more = len(hits) > limit
+    ranked = _ranked_again(hits, question, scopes)
+    found = list(islice((hit for hit in ranked if not last or _order(hit) > last), limit + 1))
+    shown = tuple(found[:limit])
+    more = len(found) > limit
     return Page(shown, _cursor(shown[-1], digest) if more else None)
 
 
@@ -143,7 +145,7 @@ def _scored(
 
 def _ranked_again(
     hits: Sequence[Hit], question: str, scopes: Mapping[int, Sequence[AskedTerm]]
-) -> list[Hit]:
+) -> Iterator[Hit]:
     """Give the best hits their second score; the others stay behind the last of them."""
     best, others = hits[:RANKED_AGAIN], hits[RANKED_AGAIN:]
     weights = ranking.shape_weights(verbs(question))
@@ -162,10 +164,10 @@ def _ranked_again(
             score = ranking.second_score(hit.score, rare, counts, weights)
             again.append(replace(hit, score=round(score, SCORE_DIGITS)))
     again.sort(key=_order)
-    if others:
-        behind = max(0.0, others[0].score - again[-1].score)
-        others = [replace(hit, score=round(hit.score - behind, SCORE_DIGITS)) for hit in others]
-    return [*again, *others]
+    yield from again
+    behind = max(0.0, others[0].score - again[-1].score) if others else 0.0
+    for hit in others:
+        yield replace(hit, score=round(hit.score - behind, SCORE_DIGITS))
 
 
 def _pairs(
