@@ -20,8 +20,10 @@ from codememory.models import (
     FactsPhase,
     FactsProgress,
     FileChange,
+    GitCommit,
     Reversal,
     Run,
+    SourceKind,
     SymbolChange,
     SymbolMove,
 )
@@ -30,8 +32,9 @@ from codememory.path_origins import find_origins, store_origins
 from codememory.policies import reading_generations
 from codememory.rejected_changes import rejected_batches
 from codememory.reversal_rows import store_reversals
-from codememory.reversals import REVERSALS_REVISION, ReversalFinder, batch_end
+from codememory.reversals import REVERSALS_REVISION, ReversalFinder, batch_end, without_sweeps
 from codememory.runs import Claim
+from codememory.stored_gaps import store_gaps
 from codememory.symbol_facts import (
     ChangedContent,
     StartedContents,
@@ -45,6 +48,9 @@ from codememory.symbol_rows import SymbolNames, store_facts
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
 from collectors.symbols import EXTRACTOR_REVISION
+from collectors.values import Gap, GapReason
+
+SWEPT = "reversals not sought in"  # the detail of a gap: how many files of one commit follow
 
 # What each phase works off, what it leaves, and the revision of its rules.
 _SOURCES: dict[FactsPhase, Any] = {
@@ -205,6 +211,14 @@ def _go_back(scope_id: int, content_ids: list[int]) -> None:
 # Reversals
 
 
+def _sweep_gaps(sweeps: Mapping[int, int]) -> list[Gap]:
+    oids = dict(GitCommit.objects.filter(pk__in=list(sweeps)).values_list("pk", "oid"))
+    return [
+        Gap(GapReason.BUDGET, commit_oid=oids[pk], detail=f"{SWEPT} {size} files")
+        for pk, size in sorted(sweeps.items())
+    ]
+
+
 def _reversal_batches(claim: Claim, run: Run) -> Iterator[None]:
     scope_id = run.scope_id
     finder = ReversalFinder(scope_id)
@@ -212,9 +226,11 @@ def _reversal_batches(claim: Claim, run: Run) -> Iterator[None]:
     while (end := batch_end(scope_id, after)) is not None:
         started = time.monotonic()
         steps = select_steps(scope_id, "f.id > %s AND f.id <= %s", after, end)
+        steps, sweeps = without_sweeps(steps)
         found, origins = finder.find(steps), find_origins(scope_id, steps)
         found_at = time.monotonic()
         with runs.fenced(claim) as row:
+            store_gaps(scope_id, run.pk, SourceKind.GIT, _sweep_gaps(sweeps), {})
             counts = {
                 "reversals": store_reversals(scope_id, found),
                 "path_origins": store_origins(origins),

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
@@ -19,10 +20,18 @@ from codememory.owned_rows import Step, select_steps
 
 LEAST_BYTES = 48  # of a content: smaller ones are equal by chance
 MOST_SOURCES = 20  # of one file
+_FIRST_BEGUN = """
+    SELECT id FROM (
+        SELECT id, row_number() OVER (PARTITION BY content_change_id ORDER BY commit_id, id) AS n
+        FROM codememory_filechange
+        WHERE scope_id = %s AND kind = 'A' AND content_change_id = ANY(%s)
+    ) AS begun WHERE n <= %s
+"""
 
 
 def find_origins(scope_id: int, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
     """Rows of PathOrigin for the files that these steps (whole commits) show as new."""
+    large = _large(scope_id, {step.new_oid for step in steps if step.kind in {"A", "R"}})
     by_commit: dict[int, list[Step]] = defaultdict(list)
     for step in steps:
         by_commit[step.commit_id].append(step)
@@ -31,60 +40,73 @@ def find_origins(scope_id: int, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
     for group in by_commit.values():
         left = _left(group)
         for step in group:
-            sources = left.get(step.new_oid or "", set()) - {step.new_path}
+            if step.kind not in {"A", "R"} or step.new_oid is None or step.new_oid not in large:
+                continue
+            sources = [path for path in left.get(step.new_oid, ()) if path != step.new_path]
             if (step.kind == "R" and len(sources) > 1) or (step.kind == "A" and sources):
                 rows += _renames(scope_id, step, sources)
-            elif step.kind == "A" and step.new_oid:
+            elif step.kind == "A":
                 lone.append(step)
-    rows += _copies(scope_id, lone)
-    large = _large(scope_id, {row[-1] for row in rows})
-    return [row[:-1] for row in rows if row[-1] in large]
+    return rows + _copies(scope_id, lone)
 
 
-def _left(group: Iterable[Step]) -> Mapping[str, set[int]]:
-    """Paths that a commit's files left, by the content they had there."""
+def _left(group: Iterable[Step]) -> Mapping[str, list[int]]:
+    """Paths that a commit's files left, by the content they had there: one too many at most."""
     left: dict[str, set[int]] = defaultdict(set)
     for step in group:
         if step.kind in {"D", "R"} and step.old_oid and step.old_path is not None:
             left[step.old_oid].add(step.old_path)
-    return left
+    return {oid: sorted(paths)[: MOST_SOURCES + 2] for oid, paths in left.items()}
 
 
-def _renames(scope_id: int, step: Step, sources: set[int]) -> Iterable[tuple[Any, ...]]:
+def _renames(scope_id: int, step: Step, sources: Sequence[int]) -> Iterable[tuple[Any, ...]]:
+    """Of more sources than anybody would look through only the listed one, as doubtful."""
     state = OriginState.OPEN if len(sources) > 1 else OriginState.CERTAIN
-    for source in sorted(sources)[:MOST_SOURCES]:
+    if len(sources) > MOST_SOURCES:
+        sources = [step.old_path] if step.kind == "R" and step.old_path is not None else []
+    for source in sources:
         is_listed = step.kind == "R" and source == step.old_path
         kind = OriginKind.RENAME.value
-        yield scope_id, step.id, source, kind, 100, is_listed, state.value, step.new_oid
+        yield scope_id, step.id, source, kind, 100, is_listed, state.value
 
 
 def _copies(scope_id: int, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
-    """Files that begin with the content that another file began with earlier."""
-    oids = list({step.new_oid for step in steps if step.new_oid})
-    if not oids:
-        return []
-    same = ContentChange.objects.filter(scope_id=scope_id, old_oid=None, new_oid__in=oids)
-    contents = list(same.values_list("pk", flat=True))
-    where = "f.kind = 'A' AND f.content_change_id = ANY(%s)"
+    """Files that begin with the content that another file began with earlier.
+
+    A content that many files begin with (a licence, an empty form) is nobody's copy.
+    """
     begun: dict[int, list[Step]] = defaultdict(list)
-    for other in select_steps(scope_id, where, contents):
+    for other in select_steps(scope_id, "f.id = ANY(%s)", _first_begun(scope_id, steps)):
         begun[other.content].append(other)
     rows: list[tuple[Any, ...]] = []
     for step in steps:
+        others = begun[step.content]
+        if len(others) > MOST_SOURCES:
+            continue
         sources = {
-            other.new_path: other
-            for other in begun[step.content]
+            other.new_path
+            for other in others
             if other.commit_id < step.commit_id and other.new_path != step.new_path
         }
         state = OriginState.OPEN if len(sources) > 1 else OriginState.CERTAIN
         rows += [
-            (scope_id, step.id, path, OriginKind.COPY.value, 100, False, state.value, step.new_oid)
-            for path in sorted(path for path in sources if path is not None)[:MOST_SOURCES]
+            (scope_id, step.id, path, OriginKind.COPY.value, 100, False, state.value)
+            for path in sorted(path for path in sources if path is not None)
         ]
     return rows
 
 
-def _large(scope_id: int, oids: set[str]) -> set[str]:
+def _first_begun(scope_id: int, steps: Sequence[Step]) -> list[int]:
+    """The first file changes that begin with each content: one too many at most."""
+    contents = list({step.content for step in steps})
+    if not contents:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_FIRST_BEGUN, [scope_id, contents, MOST_SOURCES + 1])
+        return [number for (number,) in cursor.fetchall()]
+
+
+def _large(scope_id: int, oids: set[str | None]) -> set[str | None]:
     """Those contents that are large enough to be equal by no chance."""
     rows = ContentChange.objects.filter(scope_id=scope_id)
     as_old = rows.filter(old_oid__in=oids, old_size__gte=LEAST_BYTES)

@@ -5,7 +5,7 @@ A message never counts. What a merge only shows of its parents is neither end.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +21,7 @@ from collectors.values import Hunk
 REVERSALS_REVISION = 1
 BATCH = 1_000  # file changes, rounded up to whole commits
 MOST_STEPS = 40  # that one change may take back at once
+SWEEP = 5_000  # file changes of one commit; what a larger one undoes is not looked for
 
 # The same symbol with the two states of its body the other way round.
 _SYMBOLS = """
@@ -50,6 +51,13 @@ def batch_end(scope_id: int, after_id: int) -> int | None:
         return None
     last = FileChange.objects.filter(scope_id=scope_id, commit_id=window[-1][1]).order_by("-pk")
     return int(last.values_list("pk", flat=True)[0])
+
+
+def without_sweeps(steps: Sequence[Step]) -> tuple[list[Step], dict[int, int]]:
+    """The steps of ordinary commits; and how many steps each larger one has, by its row."""
+    sizes = Counter(step.commit_id for step in steps)
+    sweeps = {commit: size for commit, size in sizes.items() if size > SWEEP}
+    return [step for step in steps if step.commit_id not in sweeps], sweeps
 
 
 class ReversalFinder:

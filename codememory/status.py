@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from codememory.checkout import Checkout
+from codememory.facts import SWEPT
 from codememory.models import (
     Candidate,
     EvidenceSegment,
@@ -126,7 +127,9 @@ def _state(checkout: Checkout, run: Run | None, *, is_current: bool, is_partial:
 
 
 # Gaps that mean: part of the history itself is missing, not only the content of a file.
-HISTORY_GAPS = ("SHALLOW_BOUNDARY", "MISSING_OBJECT", "OBJECT_CORRUPT", "UNBORN_HEAD")
+HISTORY_GAPS = (
+    *("SHALLOW_BOUNDARY", "MISSING_OBJECT", "OBJECT_CORRUPT", "UNBORN_HEAD", "INVALID_TREE"),
+)
 
 
 def git_coverage(checkout: Checkout) -> dict[str, Any]:
@@ -136,7 +139,7 @@ def git_coverage(checkout: Checkout) -> dict[str, Any]:
     """
     gaps = gap_counts(checkout.scope_id, SourceKind.GIT)
     run = _runs(checkout, SourceKind.GIT).first()
-    is_partial = any(gap["reason"] in HISTORY_GAPS for gap in gaps)
+    is_partial = any(gap["reason"] in HISTORY_GAPS for gap in gaps) or _has_cut(checkout.scope_id)
     is_current = checkout.snapshot is not None
     return {
         "state": _state(checkout, run, is_current=is_current, is_partial=is_partial),
@@ -144,6 +147,13 @@ def git_coverage(checkout: Checkout) -> dict[str, Any]:
         **_commits(checkout),
         "gaps": gaps,
     }
+
+
+def _has_cut(scope_id: int) -> bool:
+    """Whether a commit changed more files than are read of one; a content that is cut is whole."""
+    rows = GapRecord.objects.filter(scope_id=scope_id, source=SourceKind.GIT, reason="BUDGET")
+    cut = rows.filter(commit_oid__isnull=False, object_oid=None)
+    return cut.exclude(detail__startswith=SWEPT).exists()
 
 
 def _commits(checkout: Checkout) -> dict[str, int | None]:
@@ -157,7 +167,8 @@ def _commits(checkout: Checkout) -> dict[str, int | None]:
 def document_coverage(checkout: Checkout) -> dict[str, Any]:
     """Return the same for the documents of HEAD: eligible and stored ones.
 
-    PARTIAL: HEAD's documents are stored, but their history was not collected when they were read.
+    PARTIAL: not all of HEAD's documents could be read, or their history was not collected when
+    they were.
     """
     runs = _runs(checkout, SourceKind.DOCUMENTS)
     run, read = runs.first(), _run_of_head(checkout, runs)
@@ -166,10 +177,12 @@ def document_coverage(checkout: Checkout) -> dict[str, Any]:
         scope_id=checkout.scope_id, worktree_id=checkout.worktree.pk
     ).count()
     is_whole = read is not None and read.cursor.get("history", {}).get("is_whole", False)
+    reachable = None if checkout.refused else checkout.document_count()
+    is_partial = not is_whole or (reachable is not None and stored < reachable)
     return {
-        "state": _state(checkout, run, is_current=read is not None, is_partial=not is_whole),
+        "state": _state(checkout, run, is_current=read is not None, is_partial=is_partial),
         "head": shown.head_oid if shown else None,
-        "reachable": None if checkout.refused else checkout.document_count(),
+        "reachable": reachable,
         "processed": stored,
         "gaps": gap_counts(checkout.scope_id, SourceKind.DOCUMENTS),
     }

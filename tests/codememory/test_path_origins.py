@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from codememory.models import Actor, ActorKind, OriginState, PathOrigin
+from codememory.models import Actor, ActorKind, GapRecord, OriginState, PathOrigin
 from codememory.path_origins import open_origins, settle_origin
 from codememory.paths import shown_path
+from codememory.reversals import SWEEP
+from codememory.status import project_status
 from codememory.timeline import history_of
 from tests.collected import collect
 from tests.repos import RepoBuilder
@@ -30,6 +32,30 @@ def origins(repo: RepoBuilder) -> list[tuple[str, str | None, str, bool]]:
     collect(repo, ("git",))
     rows = PathOrigin.objects.order_by("pk").select_related("source")
     return [(r.kind, shown_path(bytes(r.source.raw)), r.state, r.is_listed) for r in rows]
+
+
+def add_many(repo: RepoBuilder, count: int, text: str, folder: str) -> None:
+    """A commit that adds so many files of one content, without writing them."""
+    blob = repo.git("hash-object", "-w", "--stdin", text=text.encode())
+    lines = "".join(f"100644 {blob}\t{folder}/f{n}.txt\n" for n in range(count))
+    repo.git("update-index", "--add", "--index-info", text=lines.encode())
+    repo.git("commit", "-qm", "fx")
+
+
+def test_a_content_that_stands_everywhere_is_nobodys_copy(repo: RepoBuilder) -> None:
+    add_many(repo, 300, TEXT, "many")
+    add_many(repo, 300, TEXT, "more")
+    assert origins(repo) == []
+
+
+def test_a_sweep_over_thousands_of_equal_files_says_what_is_not_looked_for(
+    repo: RepoBuilder,
+) -> None:
+    add_many(repo, SWEEP + 1, TEXT, "many")
+    project = collect(repo, ("git",))
+    gaps = GapRecord.objects.filter(scope_id=project.scope_id, reason="BUDGET")
+    assert [gap.detail for gap in gaps] == [f"reversals not sought in {SWEEP + 1} files"]
+    assert project_status(project)["sources"]["git"]["state"] == "COMPLETE"
 
 
 def test_a_rename_with_two_equal_sources_stays_open(repo: RepoBuilder) -> None:

@@ -12,7 +12,7 @@ from codememory.terminal import TerminalCommand, add_json, add_project, asked_pr
 STATES = {
     "EMPTY": "no commit yet",
     "COMPLETE": "all of HEAD is read",
-    "PARTIAL": "read, but part of the history is missing here",
+    "PARTIAL": "read as far as it can be: part of it is missing here",
     "BEHIND": "HEAD moved on since: `collect` reads the rest",
     "COLLECTING": "being read",
     "NOT_COLLECTED": "not read yet: `collect` does it",
