@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from codememory.candidates import shown_digest
-from codememory.models import Candidate, CandidateState, EvidenceLink, Project, SearchEntry
+from codememory.models import (
+    Candidate,
+    CandidateState,
+    EvidenceLink,
+    Project,
+    Role,
+    SearchEntry,
+)
 from review.rivals import Ground, rivals_of
 from tests.builders import make_memory, make_person
 from tests.collected import collect, collect_source
@@ -183,7 +190,7 @@ def test_a_sentence_reworded_twice_names_the_wording_that_is_known(repo: RepoBui
 
 def test_a_memory_of_the_first_wording_is_what_the_third_would_replace(repo: RepoBuilder) -> None:
     project = collect(repo)
-    memory = make_memory(candidate(FIRST), make_person(project, "REVIEWER", "alice"))
+    memory = make_memory(candidate(FIRST), make_person(project, Role.REVIEWER, "alice"))
     rename_and_reword(repo)
     again(project)
     (rival,) = rivals_of(candidate(THIRD))
