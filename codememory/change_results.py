@@ -45,7 +45,8 @@ def change_results(
     """Return the results of logical changes by id; `weights` are the question's terms.
 
     Files under `only_paths` (if any) are preferred. What is no longer stored or served is left
-    out. Rows and blobs of all the changes are read together: a page costs a handful of statements.
+    out, and so are changes of nothing but files that are never read. Rows and blobs of all the
+    changes are read together: a page costs a handful of statements.
     """
     changes = LogicalChange.objects.filter(scope_id=checkout.scope_id).in_bulk(change_ids)
     views = _views(checkout, changes)
@@ -53,7 +54,7 @@ def change_results(
     best = {
         pk: _rank_files(rows, weights, only_paths)[:FILES_READ]
         for pk, rows in served.items()
-        if rows
+        if any(row.path_class not in UNREAD_CLASSES for row in rows)
     }
     _load_contents(checkout, [row for rows in best.values() for row in rows])
     return {

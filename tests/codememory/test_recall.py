@@ -202,3 +202,14 @@ def test_a_busy_path_still_shows_what_changed_there_last(
     collect_source(project, "git")
     answer = engineering_context(project, "zebra", paths=["shop/mail.py"], budget=20_000)
     assert last in {change["commit"] for change in answer["relevant_changes"]}
+
+
+def test_a_change_of_nothing_that_is_read_is_no_result(repo: RepoBuilder) -> None:
+    repo.write("node_modules/zebra.js", "zebra = 1\n")
+    repo.commit()
+    repo.write("node_modules/quokka.js", "quokka = 1\n")
+    repo.write("shop/quokka.py", "quokka = 1\n")
+    repo.commit()
+    project = collect(repo)
+    assert search(project, "zebra", kinds=["change"])["results"] == []
+    assert best(project, "quokka")["new_path"] == "shop/quokka.py"
