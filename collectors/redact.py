@@ -15,15 +15,17 @@ from itertools import accumulate
 
 from collectors.secret_blocks import Opening, extend, find_blocks, find_openings
 from collectors.secret_names import find_named, named_lines
+from collectors.secret_prose import may_be_repeated
 from collectors.secret_shapes import Span, find_shapes, occurrences
 from collectors.values import Redaction
 
-RULES_REVISION = 2  # kept with what was redacted; grows with every change of a rule
+RULES_REVISION = 3  # kept with what was redacted; grows with every change of a rule
 _LINE_END = {b"", b"\n"}
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 _LONGEST_KEPT = 4_000  # bytes of a line that is remembered
 _MOST_BYTES = 32 << 20  # of such lines, each counted with what it costs beside its text
 _BESIDE = 100
+_MOST_REPEATED = 200  # values of one text that are looked for in the rest of it
 
 
 _Line = tuple[tuple[Span, ...], Opening]
@@ -72,8 +74,25 @@ def find_secrets(content: bytes) -> tuple[Redaction, ...]:
     spans += find_blocks(content, opened)
     if not spans:
         return ()
-    merged = _merge(list(extend(content, spans)))
+    merged = list(_merge(list(extend(content, spans))))
+    if repeated := _repeated(content, merged):
+        merged = list(_merge([*merged, *repeated]))
     return tuple(Redaction(kind, start, end) for start, end, kind in merged)
+
+
+def _repeated(content: bytes, spans: list[Span]) -> list[Span]:
+    """Where else a value stands that something in the same text called a secret."""
+    values: dict[bytes, tuple[str, int]] = {}
+    for start, end, kind in spans:
+        value = content[start:end]
+        values[value] = kind, values.get(value, (kind, 0))[1] + 1
+    wanted = [value for value in values if len(value) <= _LONGEST_KEPT and may_be_repeated(value)]
+    return [
+        (at, at + len(value), values[value][0])
+        for value in wanted[:_MOST_REPEATED]
+        if content.count(value) > values[value][1]
+        for at in occurrences(content, value)
+    ]
 
 
 def _look_at(lines: set[bytes]) -> dict[bytes, _Line]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Flag, auto
 
 from collectors.secret_names import NAME, is_password, looks_random, values_of
+from collectors.secret_prose import find_said, goes_on
 from collectors.secret_shapes import (
     AZURE,
     BEGINNINGS,
@@ -19,6 +20,7 @@ from collectors.secret_shapes import (
     is_value,
     occurrences,
 )
+from collectors.secret_tables import find_in_table, is_headed
 
 _NAMED = NAME + rb"[\w.-]{0,40}"
 _KEY_BLOCK = re.compile(
@@ -93,6 +95,7 @@ _STRING_END = re.compile(rb"[\w+/=!@%^*~][\"'`][ \t]*(?:[+.&]|\|\||\.\.)?[ \t]*\
 _ENDS_NAME = re.compile(_NAMED + rb"[\"']?,?[ \t]*\r?\Z", re.IGNORECASE)
 
 
+_ENDS_NO_VALUE = frozenset(b"),;{}>]([<\"'"[n : n + 1] for n in range(12))
 _ENDS_NO_TOKEN = frozenset(b"),:;{}>]([<")
 _SIGNS = frozenset(b" \t\r\\+.&|=")
 
@@ -107,6 +110,8 @@ class Opening(Flag):
     OTHER = auto()
     TOKEN = auto()
     STRING = auto()
+    TABLE = auto()
+    SAID = auto()
 
 
 _MARKS = (
@@ -135,6 +140,10 @@ def find_openings(
             yield start, Opening.STRING
         if b"name" in line and _ENDS_NAME.search(line):
             yield start, Opening.PAIR
+        if is_headed(line):
+            yield start, Opening.TABLE
+        if line[-1:] not in _ENDS_NO_VALUE and goes_on(line):
+            yield start, Opening.SAID
     at = 0
     for line in lines:
         if line and line[-1] not in _ENDS_NO_TOKEN and _may_be_cut(line):
@@ -174,6 +183,10 @@ def find_blocks(content: bytes, opened: Iterable[tuple[int, int, Opening]]) -> I
         if Opening.OTHER in opening:
             yield from _find_pairs(content, _TERRAFORM, start, end + 1500)
             yield from _find_pairs(content, _NETRC, start, end + 800)
+        if Opening.TABLE in opening:
+            yield from find_in_table(content, start, end)
+        if Opening.SAID in opening:
+            yield from _find_said(content, start, end)
         if Opening.TOKEN in opening:
             yield from _find_cut_tokens(content, start, end)
 
@@ -208,6 +221,14 @@ def _find_manifest(content: bytes, kind: re.Match[bytes]) -> Iterator[Span]:
             last = trailing.start() if trailing else stop
             if last - entry.end() >= 3 and is_value(content[entry.end() : last].split()[0]):
                 yield entry.end(), last, "kubernetes_secret"
+
+
+def _find_said(content: bytes, start: int, end: int) -> Iterator[Span]:
+    """The value of a sentence that a line's end breaks right before it."""
+    line_end = content.find(b"\n", end + 1)
+    following = content[end + 1 : len(content) if line_end < 0 else line_end]
+    for first, last, kind in find_said(content[start:end][-400:], following[:400]):
+        yield end + 1 + first, end + 1 + last, kind
 
 
 def _find_below(content: bytes, start: int, *, is_open: bool) -> Iterator[Span]:

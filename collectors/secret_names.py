@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from collectors.secret_prose import find_stated
 from collectors.secret_shapes import (
     Span,
     entropy,
@@ -24,6 +25,7 @@ LITERALS = (
     b"pass", b"pwd", b"secret", b"token", b"key", b"credential", b"parola", b"ifre", b"gizli",
     b"contrase", b"kennwort", b"cookie", b"session", b"auth", b"identified by", b"signature",
     b"sig=", b"curl", b"mysql", b"mariadb", b"sshpass", b"anahtar", b"jwt",
+    b"\xb0fre",
 )  # fmt: skip
 _SOFT = (  # a value that is no word is enough
     rb"pass(?=w|phr|code)|(?<![a-z])pass(?=[_.-]|\d|\b)|(?-i:(?<=[a-z])Pass(?=\b|_|[A-Z]))|pwd|secret|parola|(?:\xc5\x9f|s)ifre|\xc5\x9e\xc4\xb0fre"
@@ -188,6 +190,7 @@ def _values_of(line: bytes) -> Iterator[Span]:
         for crumb in _CRUMB.finditer(line, *found.span(1)):
             if looks_random(crumb[2]) and is_value(crumb[2]):
                 yield *crumb.span(2), "cookie"
+    yield from find_stated(line)
 
 
 def _is_listed(line: bytes, found: re.Match[bytes]) -> bool:
