@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from collectors.secret_shapes import Span, entropy, has_digit, is_dense, is_value
+from collectors.secret_shapes import Span, entropy, has_digit, is_dense, is_random, is_value
 
 SOFT = (
     rb"pass(?:w(?:or[dt]|d)|phrase|code)|pwd|secret|parola|(?:\xc5\x9f|\xc5\x9e|s)(?:i|\xc4\xb0)fre"
-    rb"|kennwort|contrase"
+    rb"|kennwort|contrase|credential"
 )
 HARD = (
-    rb"(?<!publickey)token|credential|anahtar"
+    rb"(?<!publickey)token|anahtar"
     rb"|(?:api|access|secret|private|licen[cs]e|signing|encryption|auth|admin)[ _-]?key"
 )
 _NAME = rb"(?:(?P<soft>" + SOFT + rb")|(?:" + HARD + rb"))[\w\x80-\xff]{0,14}"
@@ -54,9 +54,13 @@ _FRAME = re.compile(rb"([*_]{1,2})(.{8,})\1[.,;:]*\Z")
 _NO_VALUE = re.compile(
     rb"^[./~]{0,2}/|://|^-|^\$|^[A-Za-z_][\w.-]*=|^[^@\s]+@[\w-]+\.[\w.-]+$|=>|->|::|\\|&&"
     rb"|^v?\d+(?:[.:/_-]\w+)*$|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^[\w-]+\.[a-z]{2,4}$|^#|^&\w+;"
-    rb"|^(?:0x|sha\d|md5)"
+    rb"|^(?:0x|sha\d|md5)|[@:^~<>=]v?\d+\.(?:\d|x)|^[\w.-]+/[\w./-]+@|@[a-f0-9]{7,40}$"
+    rb"|^(?:npm|workspace|patch|git|file):"
 )
-_SPELLED = re.compile(rb"[A-Z][a-z]{2,}|[a-z]{3,}|[A-Z]{3,}(?![a-z])|[_.:/@-]")
+_SPELLED = re.compile(
+    rb"(?=[A-Za-z][a-z]{0,2}[aeiouy]|[AEIOU][a-z])(?:[A-Z][a-z]{2,}|[a-z]{3,})"
+    rb"|[A-Z]{3,5}(?![A-Za-z])|[_.:/-]"
+)
 _CASES = re.compile(rb"[a-z][A-Z]|[A-Z][a-z]")
 _NO_LETTER = re.compile(rb"[^A-Za-z]+")
 _CASE_RUN = re.compile(rb"[A-Z]*[a-z]*")
@@ -118,6 +122,8 @@ def _trimmed(line: bytes, start: int, end: int) -> tuple[int, int]:
     """Without the stars of bold text and the marks that end a sentence."""
     if frame := _FRAME.match(line[start:end]):
         return start + frame.start(2), start + frame.end(2)
+    if start == 0 and line[:1] in {b"+", b"-"}:  # a line of a diff
+        start = 1
     return start, start + len(line[start:end].rstrip(b".,;:"))
 
 
@@ -161,6 +167,8 @@ def is_secret_of(value: bytes, *, is_soft: bool) -> bool:
         return True
     if is_soft:
         return is_medium(value)
+    if len(value) >= 16 and is_random(value, 3.6):
+        return _spelled(value) < 0.7 and b"/" not in value
     return (
         len(value) >= 12
         and is_medium(value)
@@ -173,7 +181,8 @@ def is_secret_of(value: bytes, *, is_soft: bool) -> bool:
 def is_medium(value: bytes) -> bool:
     """Letters and digits that are not a word or a name with a number."""
     has_letter = any(each.search(value) for each in _CLASSES[:2])
-    return len(value) >= 8 and has_letter and has_digit(value) and _spelled(value) < 0.75
+    most = 0.85 if _SIGN.search(value) else 0.75
+    return len(value) >= 8 and has_letter and has_digit(value) and _spelled(value) < most
 
 
 def is_strong(value: bytes) -> bool:
@@ -186,7 +195,12 @@ def is_strong(value: bytes) -> bool:
     has_sign = _SIGN.search(value) is not None
     if classes + has_sign < 3:
         return classes == 2 and len(value) >= 12 and is_dense(value, 3)
-    return _spelled(value) < 0.5 and (has_sign or (len(value) >= 10 and is_dense(value, 8)))
+    if has_sign:
+        return _spelled(value) < (0.75 if classes == 3 else 0.5)
+    is_mixed = is_dense(value, 8) or _letters_a_run(value) <= 2.5
+    if len(value) >= 16:
+        return _spelled(value) < (0.5 if is_mixed else 0.4)
+    return _spelled(value) < 0.5 and len(value) >= 10 and is_mixed
 
 
 def may_be_repeated(value: bytes) -> bool:
@@ -209,5 +223,10 @@ def _is_jumbled(value: bytes) -> bool:
     letters = sum(1 for each in value if chr(each).isalpha() and each < 128)
     if letters < 10 or letters < len(value) * 0.7 or not value.isascii():
         return False
-    runs = sum(1 for run in _CASE_RUN.findall(_NO_LETTER.sub(b"", value)) if run)
-    return letters / runs <= 2.75
+    return _letters_a_run(value) <= 2.75
+
+
+def _letters_a_run(value: bytes) -> float:
+    """How many letters a word of it would have, if it were words in camel case."""
+    letters = _NO_LETTER.sub(b"", value)
+    return len(letters) / max(1, sum(1 for run in _CASE_RUN.findall(letters) if run))

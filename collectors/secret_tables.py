@@ -20,7 +20,7 @@ _NO_HEAD = re.compile(
 _RULE = re.compile(rb"[ \t>+-]{0,8}[|+]?[ \t]*:?[-=]{2,}[ \t:|+=-]*\r?\Z")
 _CELL = re.compile(rb"(?:[^|\\]|\\.?){0,2000}", re.DOTALL)
 _SEPARATED = re.compile(
-    rb"[+-]?[\"']?\w[\w .\x80-\xff-]{0,40}[\"']?"
+    rb"[+-]?[ \t]{0,8}[\"']?\w[\w .\x80-\xff-]{0,40}[\"']?"
     rb"(?:[,;\t][ ]?[\"']?(?:[\w\x80-\xff][\w .\x80-\xff-]{0,40})?[\"']?){1,60}\r?\Z"
 )
 _FIELD = re.compile(

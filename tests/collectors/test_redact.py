@@ -62,6 +62,18 @@ CLEAN = [
     b"raise InvalidTokenForThisVeryLongClassNameError2()",
     b"-----BEGIN CERTIFICATE-----",
     b"the Authorization header",
+    b"the password is required, and the token is optional",
+    b"The password must be at least 8-characters long, or 2FA-protected.",
+    b"The password is base64-encoded, with PBKDF2-HMAC-SHA256 as the algorithm.",
+    b"The token is OAuth2-compatible (RFC6750) and signed with RS256Signer.",
+    b"The secret is stored in /etc/app/v1/config.yml or django.conf.settings2.",
+    b"Set the password to the value of DB_PASSWORD_2024 in production2.yaml.",
+    b'obj = TokenBucket(value="em-d60db3b2343e713a4de3e92d4eb417e4f05f06ab")',
+    b"publicKeyToken='6595b64144ccf1df' api_key_id=\"my-api-key-id\"",
+    "Şifre en az 8 karakter olmalı; parola 2024-01-01 tarihinde sıfırlandı.".encode(),  # noqa: RUF001
+    b"| Token | Description |\n|---|---|\n| `AWS_SECRET_V2` | the token for S3 |",
+    b"| Password | Needed |\n|---|---|\n| required | yes, since v2.10.1 |",
+    b"token, password, user1\nget, field2, name3",
 ]
 
 
@@ -105,6 +117,49 @@ def test_a_cut_through_a_secret_shows_none_of_it() -> None:
             assert not any(content[at : at + 2] in text for at in range(12, 19))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The admin password is {v}.",
+        "The password is `{v}`!",
+        "The password has been set to\n{v} for now.",
+        "Use {v} as the password.",
+        "Log in with the credentials admin / {v} please.",
+        "Yönetici şifresi {v} olarak belirlendi.",
+        "Parola: {v}",
+        "Sunucuya {v} parolasıyla bağlanın.",  # noqa: RUF001
+        "| user | password |\n|------|----------|\n| root | {v} |",
+        "| sunucu | şifre |\n|---|---|\n| a | - |\n| b | {v} |",
+        "user,password,role\nbob,{v},admin",
+    ],
+)
+def test_a_sentence_or_a_column_that_tells_a_password_is_cut(said: str) -> None:
+    secret = "pUkcm" + "TbKoQfNz6!x"
+    before, _, after = said.partition("{v}")
+    content = said.format(v=secret).encode()
+    text = redact(content, find_secrets(content), KEY)[0].decode()
+    assert secret not in text
+    assert text.startswith(before + "[REDACTED:password:")
+    assert text.endswith("]" + after) or after == "`!"
+
+
+def test_a_table_ends_where_its_rows_end() -> None:
+    table = b"| user | password |\n|---|---|\n| root | none |\n\n| bob | Kx81mmQp2z |\n"
+    assert find_secrets(table) == ()
+
+
+def test_a_secret_is_cut_everywhere_in_the_same_text() -> None:
+    content = b"run --as Kx81mmQp2z\n\npassword = 'Kx81mmQp2z'\nhttps://x/Kx81mmQp2z/y\n"
+    text, touched = redact(content, find_secrets(content), KEY)
+    assert len(touched) == 3
+    assert b"Kx81" not in text
+
+
+def test_a_secret_that_is_a_common_word_is_cut_only_where_it_is_named() -> None:
+    content = b"password = 'summer!'\nthe summer! it came\n"
+    assert len(find_secrets(content)) == 1
+
+
 def test_overlapping_rules_make_one_span_of_the_more_exact_kind() -> None:
     content = b"api_key = '" + b"ghp_" + MIXED[:36] + b"'"
     assert [span.kind for span in find_secrets(content)] == ["github_token"]
@@ -129,4 +184,7 @@ def test_hostile_text_does_not_stall_it() -> None:
     start = time.process_time()
     for piece in (b"password", b"eyJa.", b"://a:", b"a" * 30 + b"A1.", b"-----BEGIN ", b"'=\"A1"):
         find_secrets(piece * (200_000 // len(piece)))
+    for line in (b"token_______ ____ a1B2c3d4e5_ " * 100, b"password" + b", a" * 70 + b"("):
+        find_secrets(b"".join(b"%d%s\n" % (n, line) for n in range(100_000 // len(line))))
+    find_secrets(b"| password |\n|---|\n| none |\n" * 5_000)
     assert time.process_time() - start < 5

@@ -1,4 +1,4 @@
-"""Fifty-five kinds of secrets, made from a seed: nothing here is or looks like a real one.
+"""Sixty kinds of secrets, made from a seed: nothing here is or looks like a real one.
 
 A kind says how its values are made and in which words people write them down. Marks are put
 together from parts, so that no scanner takes this file for a leak.
@@ -158,6 +158,45 @@ CONNECTIONS = [
     "Server=db;Database=shop;User Id=sa;Password={v};Encrypt=true",
     "jdbc:postgresql://db/shop?user=app&password={v}",
     "host=db user=app password={v} dbname=shop",
+]
+SENTENCES = [
+    "The admin password is {v}.",
+    "The admin password is `{v}` and must be changed.",
+    "Password for the staging database: {v}",
+    "Log in as admin, the password has been set to {v}, then go on.",
+    "Use {v} as the root password.",
+    "{v} is the password of the deploy user.",
+    "Credentials: admin / {v}",
+    "The root password on this box was **{v}** until May.",
+    "The password of the backup account is\n{v} since last week.",
+    "Yönetici şifresi {v} olarak belirlendi.",
+    "Veritabanı parolası: {v}",  # noqa: RUF001
+    "Sunucunun parolası {v}'dir.",  # noqa: RUF001
+    "Şifre {v}, kimseyle paylaşmayın.",  # noqa: RUF001
+    "Giriş için parola olarak {v} kullanın.",  # noqa: RUF001
+    "# the password is {v}",
+    "// parola: {v}",
+]
+TOKEN_SENTENCES = [
+    "The token is {v}.",
+    "The API key is `{v}`, it never expires.",
+    "Our access token was changed to {v} yesterday.",
+    "API anahtarı {v} olarak tanımlı.",  # noqa: RUF001
+]
+COLUMNS = [
+    "| user | password |\n|------|----------|\n| root | {v} |\n| guest | none |",
+    "| Host | User | Root password |\n|:--|:--|--:|\n| a | b | |\n| db1 | app | `{v}` |",
+    "user | password\n--- | ---\nroot | {v}",
+    "| Sunucu | Şifre | Not |\n| --- | --- | --- |\n| db1 | **{v}** | eski |",
+    "+------+----------+\n| user | password |\n+======+==========+\n| root | {v} |\n+------+---+",
+    "user,password,role\nann,,guest\nroot,{v},admin",
+    "name;parola;rol\nroot;{v};admin",
+    "user\tpassword\nroot\t{v}",
+]
+REPEATED = [
+    'password = "{v}"\n\nconnect with {v} then',
+    "<password>{v}</password>\n<!-- was {v} -->",
+    "echo {v} | login\nexport DB_PASSWORD='{v}'",
 ]
 
 KINDS = [
@@ -357,4 +396,9 @@ KINDS = [
     ),
     Kind("vault token", joined("hv" + "s.", chars(WORD, 95)), named("VAULT"), tells=True),
     Kind("shopify token", marked("sh" + "pat_", HEX, 32), named("SHOP"), tells=True),
+    Kind("password in a sentence", password, SENTENCES),
+    Kind("plain password in a sentence", plain_password, SENTENCES[:4] + SENTENCES[9:14]),
+    Kind("token in a sentence", chars(ALNUM, 24), TOKEN_SENTENCES),
+    Kind("password in a column", password, COLUMNS),
+    Kind("password said again", password, REPEATED),
 ]
