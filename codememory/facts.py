@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from django.db import connection
 from django.db.models import Max, Min
 
 from codememory import runs
@@ -51,6 +52,8 @@ from collectors.symbols import EXTRACTOR_REVISION
 from collectors.values import Gap, GapReason
 
 SWEPT = "reversals not sought in"  # the detail of a gap: how many files of one commit follow
+
+MANY = 2_000  # file changes that reversals are sought in at once; fewer leave statistics alone
 
 # What each phase works off, what it leaves, and the revision of its rules.
 _SOURCES: dict[FactsPhase, Any] = {
@@ -211,6 +214,14 @@ def _go_back(scope_id: int, content_ids: list[int]) -> None:
 # Reversals
 
 
+def _refresh_statistics() -> None:
+    """Let the planner know what was written since it last looked: else it walks whole tables."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT gin_clean_pending_list('code_facts_hunk_keys')")
+        for model in (FileChange, ContentChange, CodeFacts, SymbolChange):
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
+
+
 def _sweep_gaps(sweeps: Mapping[int, int]) -> list[Gap]:
     oids = dict(GitCommit.objects.filter(pk__in=list(sweeps)).values_list("pk", "oid"))
     return [
@@ -223,6 +234,8 @@ def _reversal_batches(claim: Claim, run: Run) -> Iterator[None]:
     scope_id = run.scope_id
     finder = ReversalFinder(scope_id)
     after = _after(scope_id, FactsPhase.REVERSALS)
+    if FileChange.objects.filter(scope_id=scope_id, pk__gt=after)[MANY:].exists():
+        _refresh_statistics()
     while (end := batch_end(scope_id, after)) is not None:
         started = time.monotonic()
         steps = select_steps(scope_id, "f.id > %s AND f.id <= %s", after, end)

@@ -169,7 +169,7 @@ def test_wrong_usage_is_status_2(home: Path) -> None:
 def test_collect_gives_the_run_back_at_ctrl_c(home: Path, tmp_path: Path) -> None:
     shop = tmp_path / "long"
     repo = RepoBuilder(shop)
-    repo.import_commits("a.py", (f"n = {number}\n" for number in range(4_000)))
+    repo.import_commits("a.py", (f"n = {number}\n" for number in range(12_000)))
     command = [sys.executable, str(ROOT / "manage.py"), "collect", "--wait", "--yes", "--project"]
     with subprocess.Popen(
         [*command, str(shop)], env=environment(home), stdin=subprocess.DEVNULL, stderr=-1, text=True

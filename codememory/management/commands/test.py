@@ -48,7 +48,7 @@ def run_all() -> int:
         database.discard(folder)
     print(f"checks: {', '.join(failed)} FAILED" if failed else "checks: all passed", flush=True)
     os.environ[FAILED_CHECKS] = ", ".join(failed)
-    status = run_module("pytest", ["-n", "2"])
+    status = run_module("pytest", ["-n", "3", "--dist", "worksteal"])
     return status or (1 if failed else 0)
 
 
