@@ -95,6 +95,7 @@ def drop_checks(cursor: CursorWrapper, table: str) -> None:
     )
     for (name,) in cursor.fetchall():
         cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+    cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
 
 
 @pytest.mark.django_db

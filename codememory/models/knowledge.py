@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from codememory.models.access import Actor, ActorKind
@@ -62,7 +62,16 @@ class DecisionAction(models.TextChoices):
     REJECT = "REJECT"
     DEFER = "DEFER"
     SUPERSEDE = "SUPERSEDE"
+    MERGE = "MERGE"
+    ENDORSE = "ENDORSE"
     UNDO = "UNDO"
+
+
+class NarrowKind(models.TextChoices):
+    """What a memory is narrowed to; blank: it holds in the whole project."""
+
+    PATH = "PATH"
+    SYMBOL = "SYMBOL"
 
 
 class ObservationKind(models.TextChoices):
@@ -81,6 +90,9 @@ PROMOTABLE_TYPES = (
 PLAN_MODALITIES = ("PROPOSAL", "PLAN")  # kept as such, never as implemented
 PROMOTABLE_MODALITIES = ("REQUIREMENT", "DECISION", "CONVENTION", *PLAN_MODALITIES)
 PROMOTING_ACTIONS = ("PROMOTE", "PROMOTE_AS_PLAN", "SUPERSEDE")
+IS_NARROWED_WELL = Q(narrow_kind="", narrow_to="") | (
+    Q(narrow_kind__in=["PATH", "SYMBOL"]) & ~Q(narrow_to="")
+)
 
 
 class Observation(OwnedModel):
@@ -147,7 +159,10 @@ class ReviewDecision(OwnedModel):
 
     `actor_kind` is tied to the actor by a composite key and to PERSON by a check: an agent's
     decision cannot be stored. `shown_digest` is SHA-256 of the statement and evidence shown.
-    Decisions that were confirmed together share a `batch`.
+    Decisions that were confirmed together share a `batch`. Of a promotion, `wording` are the words
+    it was promoted with (null: the candidate's own), `narrow_kind` and `narrow_to` where it holds,
+    `context` on what it depends. ENDORSE is the first of two: it keeps all that, and a second
+    person's promotion `confirms` it. A trigger refuses one that does not, where two are needed.
     """
 
     candidate = owned_link("codememory.Candidate", related_name="decisions")
@@ -165,6 +180,14 @@ class ReviewDecision(OwnedModel):
     shown_digest = models.BinaryField(max_length=32)
     undoes = owned_link("codememory.ReviewDecision", null=True)
     supersedes = owned_link("codememory.Memory", null=True)
+    wording = models.TextField(null=True)
+    narrow_kind = models.CharField(max_length=8, choices=NarrowKind.choices, default="", blank=True)
+    narrow_to = models.TextField(default="")
+    context = models.TextField(default="")
+    endorsed_action = models.CharField(max_length=16, default="")
+    confirms = owned_link("codememory.ReviewDecision", null=True)
+    merged_into = owned_link("codememory.Candidate", null=True)
+    merged_into_memory = owned_link("codememory.Memory", null=True)
     batch = models.UUIDField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -184,8 +207,45 @@ class ReviewDecision(OwnedModel):
             ),
             models.CheckConstraint(
                 condition=Q(action="SUPERSEDE", supersedes__isnull=False)
-                | (~Q(action="SUPERSEDE") & Q(supersedes__isnull=True)),
+                | Q(action="ENDORSE", endorsed_action="SUPERSEDE", supersedes__isnull=False)
+                | (
+                    ~Q(action="SUPERSEDE")
+                    & ~Q(endorsed_action="SUPERSEDE")
+                    & Q(supersedes__isnull=True)
+                ),
                 name="decision_supersede_names_memory",
+            ),
+            models.CheckConstraint(
+                condition=Q(action="ENDORSE", endorsed_action__in=PROMOTING_ACTIONS)
+                | (~Q(action="ENDORSE") & Q(endorsed_action="")),
+                name="decision_endorse_names_promotion",
+            ),
+            models.CheckConstraint(
+                condition=Q(action__in=[*PROMOTING_ACTIONS, "ENDORSE"])
+                | Q(wording__isnull=True, narrow_kind="", context=""),
+                name="decision_terms_of_a_promotion",
+            ),
+            models.CheckConstraint(
+                condition=~Q(wording=""), name="decision_wording_says_something"
+            ),
+            models.CheckConstraint(condition=IS_NARROWED_WELL, name="decision_narrowed_to"),
+            models.CheckConstraint(
+                condition=Q(confirms__isnull=True) | Q(action__in=PROMOTING_ACTIONS),
+                name="decision_confirms_by_promoting",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    action="MERGE", merged_into__isnull=False, merged_into_memory__isnull=True
+                )
+                | Q(action="MERGE", merged_into__isnull=True, merged_into_memory__isnull=False)
+                | (
+                    ~Q(action="MERGE")
+                    & Q(merged_into__isnull=True, merged_into_memory__isnull=True)
+                ),
+                name="decision_merge_names_target",
+            ),
+            models.CheckConstraint(
+                condition=~Q(merged_into=F("candidate")), name="decision_merge_into_another"
             ),
             models.UniqueConstraint(
                 fields=["scope", "id", "action"], name="decision_scope_id_action"
@@ -200,6 +260,12 @@ class ReviewDecision(OwnedModel):
             models.Index(
                 fields=["scope", "batch"], name="decision_batch", condition=Q(batch__isnull=False)
             ),
+            # What was merged into a candidate or a memory.
+            models.Index(
+                fields=["scope", "merged_into", "merged_into_memory"],
+                name="decision_merged",
+                condition=Q(action="MERGE"),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -207,7 +273,11 @@ class ReviewDecision(OwnedModel):
 
 
 class Memory(OwnedModel):
-    """Canonical. Promoted knowledge: cannot exist without the decision that promoted it."""
+    """Canonical. Promoted knowledge: cannot exist without the decision that promoted it.
+
+    Its words and where it holds are those of its decision, and stay them (a trigger compares).
+    `statement` differs from the candidate's where it was promoted with edited wording.
+    """
 
     candidate = owned_link("codememory.Candidate", related_name="memories")
     decision = owned_link("codememory.ReviewDecision")
@@ -221,11 +291,15 @@ class Memory(OwnedModel):
     layer = models.CharField(max_length=10, choices=Layer.choices, default=Layer.WORKSPACE)
     state = models.CharField(max_length=10, choices=MemoryState.choices, default=MemoryState.ACTIVE)
     confidence = models.FloatField()
+    narrow_kind = models.CharField(max_length=8, choices=NarrowKind.choices, default="", blank=True)
+    narrow_to = models.TextField(default="")  # a path as it is shown, or a symbol's name
+    context = models.TextField(default="")  # on what it depends; blank: on nothing
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(OwnedModel.Meta):
         constraints = [
             *OwnedModel.Meta.constraints,
+            models.CheckConstraint(condition=IS_NARROWED_WELL, name="memory_narrowed_to"),
             models.CheckConstraint(
                 condition=Q(decision_action__in=PROMOTING_ACTIONS), name="memory_from_a_promotion"
             ),
@@ -270,7 +344,8 @@ class EvidenceLink(OwnedModel):
     """Canonical. A claim's citation of a segment; exactly one of candidate and memory is set.
 
     A candidate's says too what the rules make of the sentence in this very place: the same words
-    may stand as a plan elsewhere. Blank where no rule was asked.
+    may stand as a plan elsewhere. Blank where no rule was asked. `joined_by` is the merge that
+    brought another candidate's evidence here.
     """
 
     candidate = owned_link("codememory.Candidate", null=True, related_name="evidence_links")
@@ -283,6 +358,7 @@ class EvidenceLink(OwnedModel):
     modality = models.CharField(max_length=16, default="")
     rule = models.CharField(max_length=60, default="")
     flags = ArrayField(models.CharField(max_length=32), default=list)
+    joined_by = owned_link("codememory.ReviewDecision", null=True)
 
     class Meta(OwnedModel.Meta):
         constraints = [

@@ -39,6 +39,8 @@ class Project(models.Model):
     root_digest = models.BinaryField(max_length=32, unique=True)
     # Fairness between projects: the one served longest ago goes first.
     served_at = models.DateTimeField(null=True)
+    # Whether a memory takes two people: one endorses, another promotes. A lead switches it.
+    second_reviewer = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
 
     # The worktree that a question is asked from, not stored; None: that of the root.
