@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 SINCE, SEEN = "signed-in-at", "seen-at"
 NOTED_EVERY = 60  # seconds: a row is not written for every request
+UNATTENDED = "X-Unattended"  # a header of requests that a page makes by itself
 
 
 class SessionLimits:
@@ -30,5 +31,7 @@ class SessionLimits:
         is_idle = now - seen > settings.CODEMEMORY_SESSION_IDLE_SECONDS
         if is_idle or now - since > settings.CODEMEMORY_SESSION_SECONDS:
             logout(request)
+        elif UNATTENDED in request.headers:
+            return  # nobody did anything
         elif SINCE not in session or now - seen >= NOTED_EVERY:
             session[SINCE], session[SEEN] = since, now

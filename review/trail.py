@@ -1,64 +1,73 @@
-"""The audit trail of a project: who did what and when, newest first, never changed."""
+"""The audit trail, newest first and never changed: of a project, or for staff of everything."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
-from django.contrib.auth.models import User
-from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_required
+from django.core.handlers.asgi import ASGIRequest
+from django.db.models import Count, Max, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.views.decorators.cache import never_cache
 
-from codememory.models import Actor, AuditEvent, Role
-from review.access import Visit, project_page
-from review.forms import AuditForm
+from codememory import audit
+from codememory.models import Actor, AuditEvent, Project, Role, Scope
+from codememory.people import actor_of
+from review.access import Visit, project_page, signed_in
 from review.shell import shell, valid
+from review.trail_rows import (
+    TrailForm,
+    chosen_filters,
+    entries_of,
+    narrowed,
+    written,
+    written_later,
+)
 
 PAGE_SIZE = 50
-_CANDIDATE = re.compile(r"C([0-9]{1,18})")
-_PERSON = re.compile(r"user ([0-9]{1,9})")
-_LETTERS = {"memory": "M", "ended": "M", "restored": "M"}
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An event as the page shows it."""
-
-    event: AuditEvent
-    candidate: int | None
-    person: str | None
-    facts: list[tuple[str, str]]
 
 
 @project_page
 def audit_trail(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Show the trail, filtered by the address; pages follow the number of the last one shown."""
-    asked = valid(AuditForm(request.GET)).cleaned_data
-    all_events = _events_for(visit)
-    found = _filtered(all_events, asked)
-    page = found.filter(pk__lt=asked["before"]) if asked["before"] else found
-    events = list(page.select_related("actor__user").order_by("-pk")[: PAGE_SIZE + 1])
-    chosen = {name: asked[name] for name in ("action", "person", "subject") if asked[name]}
-    shown = events[:PAGE_SIZE]
-    older = {**chosen, "before": shown[-1].pk} if len(events) > PAGE_SIZE else None
+    """Show the project's trail, narrowed by the address; pages follow the last one shown."""
+    events = _events_for(visit)
+    context = {**shell(request, visit, "audit"), **_page(request, events)}
+    return render(request, "review/audit.html", context)
+
+
+@project_page
+def audit_file(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Send the rows of that page and of all that follow it as CSV."""
+    return _file(request, _events_for(visit), visit.project.scope, visit.project.slug)
+
+
+@never_cache
+@login_required
+def whole_trail(request: HttpRequest) -> HttpResponse:
+    """Show staff the trail of everything: sign-ins and accounts belong to no project."""
+    _require_staff(request)
     context = {
-        **shell(request, visit, "audit"),
-        "entries": _entries(shown),
-        "total": found.count(),
-        "asked": asked,
-        "is_filtered": bool(chosen),
-        "actions": all_events.values("action").annotate(count=Count("pk")).order_by("action"),
-        "people": Actor.objects.filter(
-            pk__in=all_events.exclude(actor=None).values("actor")
-        ).order_by("name"),
-        "newest_query": f"?{urlencode(chosen)}",
-        "older_query": f"?{urlencode(older)}" if older else None,
+        "place": "whole-audit",
+        "projects": Project.objects.order_by("slug"),
+        **_page(request, AuditEvent.objects.all()),
     }
     return render(request, "review/audit.html", context)
+
+
+@never_cache
+@login_required
+def whole_trail_file(request: HttpRequest) -> HttpResponse:
+    _require_staff(request)
+    return _file(request, AuditEvent.objects.all(), None, "all")
+
+
+def _require_staff(request: HttpRequest) -> None:
+    user = signed_in(request)
+    if not user.is_staff:
+        audit.record("access.refused", actor=actor_of(user), reason="not staff", place="audit")
+        raise Http404
 
 
 def _events_for(visit: Visit) -> QuerySet[AuditEvent]:
@@ -69,28 +78,48 @@ def _events_for(visit: Visit) -> QuerySet[AuditEvent]:
     return events
 
 
-def _filtered(events: QuerySet[AuditEvent], asked: dict[str, Any]) -> QuerySet[AuditEvent]:
-    if asked["action"]:
-        events = events.filter(action=asked["action"])
-    if asked["person"]:
-        events = events.filter(actor_id=asked["person"])
-    if asked["subject"]:
-        events = events.filter(subject=asked["subject"])
-    return events
+def _page(request: HttpRequest, events: QuerySet[AuditEvent]) -> dict[str, Any]:
+    asked = valid(TrailForm(request.GET)).cleaned_data
+    found = narrowed(events, asked)
+    page = found.filter(pk__lt=asked["before"]) if asked["before"] else found
+    rows = page.select_related("actor__user", "scope__project").order_by("-pk")
+    shown = list(rows[: PAGE_SIZE + 1])
+    chosen = chosen_filters(asked)
+    last = shown[PAGE_SIZE - 1].pk if len(shown) > PAGE_SIZE else None
+    return {
+        "entries": entries_of(shown[:PAGE_SIZE]),
+        "total": found.count(),
+        "asked": asked,
+        "is_filtered": bool(chosen),
+        "actions": events.values("action").annotate(count=Count("pk")).order_by("action"),
+        "people": Actor.objects.filter(pk__in=events.exclude(actor=None).values("actor")).order_by(
+            "name"
+        ),
+        "newest_query": f"?{urlencode(chosen)}",
+        "older_query": f"?{urlencode({**chosen, 'before': last})}" if last else None,
+        "file_query": f"?{urlencode(chosen)}" if chosen else "",
+    }
 
 
-def _entries(events: Sequence[AuditEvent]) -> list[Entry]:
-    numbers = {int(m[1]) for event in events if (m := _PERSON.fullmatch(event.subject))}
-    users = User.objects.in_bulk(numbers)
-    names = {f"user {number}": user.get_username() for number, user in users.items()}
-    return [_entry(event, names) for event in events]
-
-
-def _entry(event: AuditEvent, names: Mapping[str, str]) -> Entry:
-    candidate = _CANDIDATE.fullmatch(event.subject)
-    facts = [
-        (name.replace("_", " "), f"{_LETTERS.get(name, '')}{value}")
-        for name, value in event.facts.items()
-    ]
-    number = int(candidate[1]) if candidate else None
-    return Entry(event, number, names.get(event.subject), facts)
+def _file(
+    request: HttpRequest, events: QuerySet[AuditEvent], scope: Scope | None, name: str
+) -> HttpResponse:
+    """Stream what passes the filters as it is now; that somebody took it is an event of its own."""
+    if request.method not in {"GET", "HEAD"}:
+        return HttpResponse(status=405, headers={"Allow": "GET, HEAD"})
+    asked = valid(TrailForm(request.GET)).cleaned_data
+    found = narrowed(events, asked)
+    newest = found.aggregate(newest=Max("pk"))["newest"] or 0
+    found = found.filter(pk__lte=newest)
+    if request.method == "GET":
+        audit.record(
+            "audit.export",
+            scope=scope,
+            actor=actor_of(signed_in(request)),
+            rows=found.count(),
+            filters=sorted(chosen_filters(asked)),
+        )
+    lines: Any = written_later if isinstance(request, ASGIRequest) else written
+    answer = StreamingHttpResponse(lines(found), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="audit-{name}.csv"'
+    return cast("HttpResponse", answer)  # sent alike, typed apart

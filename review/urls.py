@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import accounts, deciding, members, policy, selection, trail, views
+from review import accounts, deciding, health, members, policy, selection, trail, views
 from review.coverage import views as coverage
 from review.explorer import ask, changes, documents, evidence, history, knowledge, more, renames
 
@@ -19,7 +19,12 @@ urlpatterns = [
     path("projects/<slug:slug>/review/", views.queue, name="queue"),
     path("projects/<slug:slug>/review/bulk/", selection.bulk, name="bulk"),
     path("projects/<slug:slug>/review/bulk/undo", selection.bulk_undo, name="bulk_undo"),
+    path("audit/", trail.whole_trail, name="whole_audit"),
+    path("audit/file.csv", trail.whole_trail_file, name="whole_audit_file"),
+    path("status/", health.status, name="status"),
+    path("projects/<slug:slug>/status/", health.project_status, name="project_status"),
     path("projects/<slug:slug>/audit/", trail.audit_trail, name="audit"),
+    path("projects/<slug:slug>/audit/file.csv", trail.audit_file, name="audit_file"),
     path("projects/<slug:slug>/coverage/", coverage.project_coverage, name="coverage"),
     path(
         "projects/<slug:slug>/coverage/rows/<slug:table>/",

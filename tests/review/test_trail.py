@@ -55,6 +55,10 @@ def test_an_event_on_a_candidate_leads_to_it(
         ("?person={alice}", ["candidate.promote"]),
         ("?action=token.create&person={alice}", []),
         ("?subject=nothing", []),
+        ("?since=2020-01-01", ["token.create", "candidate.promote"]),
+        ("?since=2020-01-01&until=2020-01-02", []),
+        ("?since=9999-12-31", []),
+        ("?until=9999-12-31&action=token.create", ["token.create"]),
     ],
 )
 def test_filters_stand_in_the_address(
@@ -105,7 +109,9 @@ def test_the_database_refuses_to_change_it(events: None, statement: str) -> None
         connection.cursor().execute(statement.format(table))
 
 
-@pytest.mark.parametrize("query", ["action=a b", "person=x", "before=0", "subject=%00"])
+@pytest.mark.parametrize(
+    "query", ["action=a b", "person=x", "before=0", "subject=%00", "since=yesterday"]
+)
 def test_an_unknown_filter_is_refused(alice: User, query: str) -> None:
     assert signed_in(alice).get(f"{AUDIT}?{query}").status_code == 400
 
