@@ -1,7 +1,7 @@
 """Agents' bearer tokens: issue, verify, revoke, and the projects that a token may read.
 
-REST and MCP over HTTP ask `verify`; the `token` command issues and revokes. Every time is the
-database's own.
+REST and MCP over HTTP ask `verify`; the `token` command and the console issue and revoke. Every
+time is the database's own.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ def create_token(
     projects: Sequence[Project],
     scopes: Iterable[str],
     expires: timedelta | None = None,
+    *,
+    by: Actor | None = None,
 ) -> tuple[ApiToken, str]:
     """Return the new row and the token itself, which exists nowhere else from here on.
 
-    Nobody is signed in where tokens are made: the trail names the account of this machine, and
-    the agent as what the token is for, never as who made it.
+    The trail names the person who made it (`by`), else the account of this machine; and the agent
+    as what the token is for, never as who made it.
     """
     wanted = sorted(set(scopes))
     if not projects:
@@ -61,10 +63,11 @@ def create_token(
         audit.record(
             "token.create",
             scope=project.scope,
+            actor=by,
             subject=token.prefix,
-            account=audit.account_name(),
             agent=token.actor.name,
             scopes=wanted,
+            **_account(by),
         )
     token.refresh_from_db()
     return token, plain
@@ -86,17 +89,46 @@ def revoke(prefix: str) -> ApiToken:
     if len(found) != 1:
         raise TokenError("No live token has this prefix; `token list` shows them.")
     [token] = found
-    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now())
-    for link in token.projects.select_related("scope"):
-        audit.record(
-            "token.revoke",
-            scope=link.scope,
-            subject=token.prefix,
-            account=audit.account_name(),
-            agent=token.actor.name,
-        )
+    end(token)
     token.refresh_from_db()
     return token
+
+
+@transaction.atomic
+def end(token: ApiToken, *, by: Actor | None = None) -> bool:
+    """Revoke a token for all that it reads; False when it was revoked already."""
+    if not ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now()):
+        return False
+    for link in token.projects.select_related("scope"):
+        _record_end("token.revoke", token, link, by)
+    return True
+
+
+@transaction.atomic
+def withdraw(token: ApiToken, project: Project, *, by: Actor) -> bool:
+    """Take one project from what a token reads; False when it did not read it any more."""
+    link = token.projects.select_related("scope").filter(scope_id=project.scope_id).first()
+    if link is None:
+        return False
+    link.delete()
+    _record_end("token.withdraw", token, link, by)
+    return True
+
+
+def _record_end(act: str, token: ApiToken, link: TokenProject, by: Actor | None) -> None:
+    audit.record(
+        act,
+        scope=link.scope,
+        actor=by,
+        subject=token.prefix,
+        agent=token.actor.name,
+        **_account(by),
+    )
+
+
+def _account(by: Actor | None) -> dict[str, str]:
+    """The account of this machine, where nobody is signed in."""
+    return {} if by else {"account": audit.account_name()}
 
 
 def is_live(token_id: int) -> bool:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import accounts, deciding, health, members, policy, selection, trail, views
+from review import (
+    accounts,
+    deciding,
+    health,
+    members,
+    policy,
+    selection,
+    token_pages,
+    trail,
+    views,
+)
 from review.coverage import views as coverage
 from review.explorer import ask, changes, documents, evidence, history, knowledge, more, renames
 
@@ -41,6 +51,9 @@ urlpatterns = [
     path("projects/<slug:slug>/people/add", members.add, name="add_member"),
     path("projects/<slug:slug>/people/<int:number>/role", members.change, name="change_member"),
     path("projects/<slug:slug>/people/<int:number>/remove", members.remove, name="remove_member"),
+    path("projects/<slug:slug>/tokens/", token_pages.token_list, name="tokens"),
+    path("projects/<slug:slug>/tokens/make", token_pages.make, name="make_token"),
+    path("projects/<slug:slug>/tokens/<int:number>/end", token_pages.end, name="end_token"),
     path("projects/<slug:slug>/history/", history.history, name="history"),
     path("projects/<slug:slug>/changes/L<int:number>/", changes.change, name="change"),
     path("projects/<slug:slug>/documents/D<int:number>/", documents.document, name="document"),

@@ -18,6 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from codememory.models import Candidate, FileChange, Project, Role, Run, SourceRevision, Worktree
 from codememory.people import create_administrator
+from codememory.tokens import create_token
 from tests.builders import PASSWORD, make_memory, make_person
 from tests.repos import RepoBuilder
 from tests.review.explored import changes_of, make_shop
@@ -58,6 +59,7 @@ PAGES: dict[str, list[str]] = {
     "review:policy": [f"{SLUG}/policy/"],
     "review:policy_edit": [f"{SLUG}/policy/edit"],
     "review:people": [f"{SLUG}/people/"],
+    "review:tokens": [f"{SLUG}/tokens/", f"{SLUG}/tokens/?end={{token}}"],
     "review:history": [
         f"{SLUG}/history/",
         f"{SLUG}/history/?subject=till.py",
@@ -96,7 +98,8 @@ NO_PAGE = {
     "review:home", "review:status", "review:project_status", "review:audit_file",
     "review:whole_audit_file", "review:bulk_undo", "review:coverage_retry",
     "review:coverage_cancel",
-    "review:policy_preview", "review:policy_confirm", "review:add_member", "review:change_member",
+    "review:make_token", "review:end_token", "review:policy_preview", "review:policy_confirm",
+    "review:add_member", "review:change_member",
     "review:remove_member", "review:settle_rename", "review:promote", "review:promote_as_plan",
     "review:supersede", "review:reject", "review:defer", "review:undo", "review:logout",
     "review:switch_keys", "admin:retry_run", "admin:cancel_run", "admin:login", "admin:logout",
@@ -174,6 +177,7 @@ def numbers_of(project: Project) -> dict[str, Any]:
         "content": change.file_changes.earliest("pk").content_change_id,
         "document": SourceRevision.objects.filter(kind="documents").earliest("pk").pk,
         "user": User.objects.get(username="ann").pk,
+        "token": create_token("bot", [project], ["read"])[0].pk,
         "link": create_administrator("root"),
     }
 
