@@ -26,7 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.verdict_history import History, reviewable
 from codememory.verdicts import (
+    ChangedSymbol,
     CurrentFile,
+    CurrentSymbol,
     HunkCase,
     Inverse,
     LineIndex,
@@ -39,6 +41,10 @@ from codememory.verdicts import (
 from codememory.verdicts.lines import TextFacts
 from codememory.verdicts.mapping import SHARED
 from codememory.verdicts.survival import effective_lines
+from collectors.symbol_changes import compare
+from collectors.symbol_languages import language_of
+from collectors.symbol_values import SymbolChangeKind
+from collectors.symbols import bodies_of, body_key, extract, symbols_touched
 from collectors.values import Hunk
 
 TRUTH = {
@@ -46,6 +52,7 @@ TRUTH = {
     "SOME": VerdictKind.RECHECK_REQUIRED,
     "NONE": VerdictKind.HISTORICAL,
 }
+CHANGED = {SymbolChangeKind.ADDED, SymbolChangeKind.MODIFIED, SymbolChangeKind.SIGNATURE}
 IN_PLACE = {Method.BLOB_MATCH, Method.LINES_IN_PLACE, Method.LINES_WEAK_IN_PLACE}
 
 
@@ -75,6 +82,15 @@ class HistoryWorld:
 
     def inverse(self, case: HunkCase, /) -> Inverse | None:
         return self.history.inverse(case)
+
+    def changed_symbols(self, case: HunkCase, /) -> list[ChangedSymbol]:
+        return changed_symbols(case)
+
+    def symbols_now(self, path: bytes, /) -> list[CurrentSymbol] | None:
+        current, language = self.current(path), language_of(path)
+        if current is None or current.content is None or language is None:
+            return None
+        return [CurrentSymbol(*one) for one in bodies_of(current.content, language.name)]
 
 
 class OneFileWorld(HistoryWorld):
@@ -120,6 +136,29 @@ class Row:
     @property
     def agrees(self) -> bool:
         return TRUTH[self.truth] is self.verdict.verdict
+
+
+def changed_symbols(case: HunkCase) -> list[ChangedSymbol]:
+    """What is stored of a hunk's symbols, read anew."""
+    hunk, language = case.hunk, language_of(case.new_path or b"")
+    if hunk is None or case.new_content is None or language is None:
+        return []
+    new = extract(case.new_content, language)
+    before = language_of(case.old_path) if case.old_path else None
+    old = None if case.old_content is None else extract(case.old_content, before)
+    last = hunk.new_line + hunk.new_lines - 1
+    touched = {id(new.symbols[n]) for n in symbols_touched(new, hunk.new_line, last)}
+    return [
+        ChangedSymbol(
+            one.after.name,
+            body_key(one.before) if one.before else None,
+            body_key(one.after),
+            one.after.first_line,
+            one.after.last_line,
+        )
+        for one in compare(old, new)
+        if one.after is not None and id(one.after) in touched and one.kind in CHANGED
+    ]
 
 
 def draw(history: History, wanted: int, seed: int) -> tuple[list[HunkCase], int]:

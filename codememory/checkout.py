@@ -17,12 +17,15 @@ from typing import Self, TypeVar
 from django.db import connection
 
 from codememory.collect_history import boundary_digest, scratch_folder
+from codememory.current_symbols import CurrentSymbols, changed_symbols
 from codememory.errors import RefusedProjectError
 from codememory.models import FileChange, GitCommit, Project, RefSnapshot
 from codememory.policies import as_policy, newest_policy, reading_generations, values_of
 from codememory.projects import open_root, primary_worktree
 from codememory.verdicts import (
+    ChangedSymbol,
     CurrentFile,
+    CurrentSymbol,
     HunkCase,
     Inverse,
     LineIndex,
@@ -96,6 +99,7 @@ class Checkout:
         self._reader: ObjectReader | None = None
         self._current: dict[bytes, CurrentFile | None] = {}
         self._spans: dict[str, tuple[Redaction, ...]] = {}
+        self._symbols = CurrentSymbols()
 
     def __enter__(self) -> Self:
         try:
@@ -116,6 +120,7 @@ class Checkout:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._symbols.close()
         if self._reader is not None:
             self._reader.close()
         if self._shadow is not None:
@@ -400,3 +405,12 @@ class Checkout:
         total = sum(lines for _, _, lines in mine)
         back = sum(lines for old, new, lines in mine if (old, new) in undone)
         return back / total if total else 0.0
+
+    def changed_symbols(self, case: HunkCase) -> Sequence[ChangedSymbol]:
+        return changed_symbols(self.scope_id, case)
+
+    def symbols_now(self, path: bytes) -> Sequence[CurrentSymbol] | None:
+        current = self.current(path)
+        if current is None or current.content is None:
+            return None
+        return self._symbols.of(path, current.content)

@@ -18,17 +18,9 @@ from codememory.symbol_facts import ChangedContent, ReadContent
 from collectors.symbol_moves import match_moved
 from collectors.symbol_values import Symbol, SymbolChangeKind
 from collectors.symbol_values import SymbolChange as Change
-from collectors.symbols import EXTRACTOR_REVISION
+from collectors.symbols import EXTRACTOR_REVISION, body_key
 
 NAMES_KEPT = 200_000
-
-
-def body_key(symbol: Symbol | None) -> int | None:
-    """64 bits of a symbol's signature and own code: what it is called and where do not count."""
-    if symbol is None:
-        return None
-    digest = hashlib.sha256(symbol.signature_hash + symbol.own_hash).digest()
-    return int.from_bytes(digest[:8], "big", signed=True)
 
 
 class SymbolNames:
@@ -150,8 +142,8 @@ def _row(
         before.last_line if before else None,
         after.first_line if after else None,
         after.last_line if after else None,
-        body_key(before),
-        body_key(after),
+        body_key(before) if before else None,
+        body_key(after) if after else None,
         int_array(one.touched[position]),
     )
 

@@ -5,6 +5,7 @@ Pure: bytes in, a `SymbolTable` of tuples out, so that a process that can be kil
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
@@ -24,6 +25,8 @@ _OWN_PARSERS = {"prisma": parse_prisma, "sql": parse_sql}
 __all__ = [
     "EXTRACTOR_REVISION",
     "MAX_BYTES",
+    "bodies_of",
+    "body_key",
     "extract",
     "extract_named",
     "grammar_version",
@@ -71,6 +74,18 @@ def grammar_version(language: Language) -> str:
     if language.parser == "tree-sitter":
         return f"tree-sitter-languages {version('tree-sitter-languages')}"
     return f"own {EXTRACTOR_REVISION}"
+
+
+def body_key(symbol: Symbol) -> int:
+    """64 bits of its signature and own code: the symbols inside, comments, places do not count."""
+    digest = hashlib.sha256(symbol.signature_hash + symbol.own_hash).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
+
+
+def bodies_of(data: bytes, language_name: str) -> list[tuple[str, int, int]]:
+    """Name, `body_key` and size in bytes of code of every symbol, in order."""
+    table = extract(data, language_named(language_name))
+    return [(one.name, body_key(one), one.body_size) for one in table.symbols]
 
 
 def symbols_touched(table: SymbolTable, first_line: int, last_line: int) -> tuple[int, ...]:

@@ -12,7 +12,9 @@ from codememory.verdicts.places import LineIndex
 from codememory.verdicts.segments import contains_segment, judge_segment
 from codememory.verdicts.values import (
     METHOD_KINDS,
+    ChangedSymbol,
     CurrentFile,
+    CurrentSymbol,
     Flag,
     HunkCase,
     Inverse,
@@ -25,13 +27,15 @@ from codememory.verdicts.values import (
     World,
 )
 
-RULESET = 1  # widened when a rule or a threshold changes: stored verdicts of older sets are redone
+RULESET = 2  # widened when a rule or a threshold changes: stored verdicts of older sets are redone
 
 __all__ = [
     "METHOD_KINDS",
     "RULESET",
     "Aggregate",
+    "ChangedSymbol",
     "CurrentFile",
+    "CurrentSymbol",
     "Flag",
     "HunkCase",
     "Inverse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codememory.verdicts.bodies import judge_symbol
 from codememory.verdicts.deletions import find_site
 from codememory.verdicts.elsewhere import mark_elsewhere
 from codememory.verdicts.matter import HELD, LineState, Matter
@@ -28,9 +29,11 @@ def judge_added_lines(matter: Matter) -> Verdict:
     told = ", ".join(f"{count} {state}" for state, count in matter.states.most_common())
     compared = f"{len(matter.added)} effective lines against {show(matter.path)}"
     matter.trail.note("4 each line", compared, told)
-    # Rule 7, the enclosing symbol's body (SYMBOL_MATCH), is asked here once symbols are read.
     return (
-        _judge_moved(matter, elsewhere) or _judge_partial(matter, elsewhere) or _judge_gone(matter)
+        _judge_moved(matter, elsewhere)
+        or judge_symbol(matter, elsewhere)
+        or _judge_partial(matter, elsewhere)
+        or _judge_gone(matter)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codememory.verdicts.bodies import is_symbol_gone
 from codememory.verdicts.lines import TextFacts
 from codememory.verdicts.matter import EffectiveLine, Images, Matter
 from codememory.verdicts.trail import Trail, show
@@ -49,7 +50,8 @@ def judge_removed_lines(matter: Matter) -> Verdict:
     if site.is_kept:
         trail.note("deletions: neighbours", show(path), f"both kept, {between} lines between them")
         return trail.decide(Method.SITE_EDITED if between else Method.SITE_INTACT, path=path)
-    # The gone name of the enclosing symbol (CONTEXT_GONE) belongs here once symbols are read.
+    if is_symbol_gone(matter):
+        return trail.decide(Method.CONTEXT_GONE, path=path)
     strong = sum(line.is_strong for line in vanished)
     trail.note("deletions: neighbours", show(path), f"not kept; {strong} strong lines are absent")
     return trail.decide(Method.ABSENT if strong else Method.WEAK_ONLY, path=path)

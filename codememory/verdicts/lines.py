@@ -119,6 +119,11 @@ class TextFacts:
         return places
 
     @cached_property
+    def joined_normals(self) -> bytes:
+        """The whole text without white space."""
+        return b"".join(self.normals)
+
+    @cached_property
     def _joined(self) -> tuple[bytes, frozenset[int]]:
         buffer = bytearray()
         edges = {0}

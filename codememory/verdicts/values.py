@@ -5,9 +5,10 @@ Plain values: the database and git reach the rules only through the `World` prot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from collectors.values import Hunk, PathClass
 
@@ -28,6 +29,7 @@ class Method(StrEnum):
     LINES_MOVED_IN_FILE = "LINES_MOVED_IN_FILE"
     REFORMATTED = "REFORMATTED"
     LINES_MOVED_FILE = "LINES_MOVED_FILE"
+    SYMBOL_MATCH = "SYMBOL_MATCH"
     SITE_INTACT = "SITE_INTACT"
     SITE_EDITED = "SITE_EDITED"
     ABSENT = "ABSENT"
@@ -63,6 +65,7 @@ METHOD_KINDS: dict[Method, VerdictKind] = {
     Method.LINES_MOVED_IN_FILE: _CURRENT,
     Method.REFORMATTED: _CURRENT,
     Method.LINES_MOVED_FILE: _CURRENT,
+    Method.SYMBOL_MATCH: _CURRENT,
     Method.SITE_INTACT: _CURRENT,
     Method.SITE_EDITED: _CURRENT,
     Method.ABSENT: _CURRENT,
@@ -177,6 +180,28 @@ class Inverse:
     share: float
 
 
+class ChangedSymbol(NamedTuple):
+    """A symbol that a hunk touches, with what it says itself before and after the change.
+
+    Both are numbers that only equality is asked of; None: no such side. Lines are those of the
+    after image, from 1, inclusive.
+    """
+
+    name: str
+    before: int | None
+    after: int | None
+    first_line: int
+    last_line: int
+
+
+class CurrentSymbol(NamedTuple):
+    """A symbol of a file as it is now: `body` as in ChangedSymbol, `size` in bytes of code."""
+
+    name: str
+    body: int
+    size: int
+
+
 class World(Protocol):
     """What the rules may ask. Every answer must be of the one worktree that is judged."""
 
@@ -197,3 +222,10 @@ class World(Protocol):
 
     def inverse(self, case: HunkCase, /) -> Inverse | None:
         """A later commit with a hunk that removes just what this one added and adds the removed."""
+
+    def changed_symbols(self, case: HunkCase, /) -> Sequence[ChangedSymbol]:
+        """The symbols of the after image that the hunk touches and whose code the change made what
+        it is; () when there are none, or none were read."""
+
+    def symbols_now(self, path: bytes, /) -> Sequence[CurrentSymbol] | None:
+        """The symbols of the file at this path now; None when they are not read."""

@@ -9,7 +9,9 @@ from hashlib import sha1, sha256
 import pygit2
 
 from codememory.verdicts import (
+    ChangedSymbol,
     CurrentFile,
+    CurrentSymbol,
     HunkCase,
     Inverse,
     LineIndex,
@@ -18,6 +20,9 @@ from codememory.verdicts import (
     Verdict,
     judge_hunk,
 )
+from collectors.symbol_changes import compare
+from collectors.symbol_languages import language_named
+from collectors.symbols import bodies_of, body_key, extract, symbols_touched
 from collectors.values import Hunk
 
 PATH = b"shop/cart.py"
@@ -101,6 +106,7 @@ class TextWorld:
     is_dirty: bool = False
     undone: Inverse | None = None
     known_twin: HunkCase | None = None
+    has_symbols: bool = False
 
     def current(self, path: bytes) -> CurrentFile | None:
         content = self.now.get(path)
@@ -123,6 +129,36 @@ class TextWorld:
 
     def inverse(self, _case: HunkCase) -> Inverse | None:
         return self.undone
+
+    def changed_symbols(self, case: HunkCase) -> list[ChangedSymbol]:
+        return changed_symbols(case) if self.has_symbols else []
+
+    def symbols_now(self, path: bytes) -> list[CurrentSymbol] | None:
+        content = self.now.get(path)
+        if content is None or not self.has_symbols:
+            return None
+        return [CurrentSymbol(*one) for one in bodies_of(content, "Python")]
+
+
+def changed_symbols(case: HunkCase) -> list[ChangedSymbol]:
+    """The symbols of the after image that a case's hunk touches, read of the texts."""
+    hunk, language = case.hunk, language_named("Python")
+    assert hunk is not None
+    old = None if case.old_content is None else extract(case.old_content, language)
+    new = extract(case.new_content or b"", language)
+    first = hunk.new_line + (not hunk.new_lines)  # git names the line before a place without lines
+    touched = symbols_touched(new, first, first + hunk.new_lines - 1)
+    return [
+        ChangedSymbol(
+            one.after.name,
+            body_key(one.before) if one.before else None,
+            body_key(one.after),
+            one.after.first_line,
+            one.after.last_line,
+        )
+        for one in compare(old, new)
+        if one.after is not None and new.symbols.index(one.after) in touched
+    ]
 
 
 def judge(old: bytes | None, new: bytes | None, now: bytes | None) -> Verdict:
