@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from codememory.checkout import Checkout
 from codememory.claim_results import CANDIDATE_STANDING, MEMORY_STANDING
-from codememory.errors import BadCursorError
+from codememory.cursors import cursor_after, row_of
 from codememory.models import (
     Candidate,
     CandidateState,
@@ -214,16 +214,15 @@ def list_rows(
     """Return `{"rows": [...], "next": cursor or null}`. Raises BadCursorError.
 
     `path` keeps what is about that file or anything below that folder; `kept` narrows candidates
-    and memories by CLAIM_FILTERS, gaps by GAP_FILTERS.
+    and memories by CLAIM_FILTERS, gaps by GAP_FILTERS. A cursor is of one such question only.
     """
     limit = max(1, min(limit, MAX_LIMIT))
     rows = _rows(kind, project.scope_id, raw_path(path) if path is not None else None, kept)
+    question = (project.pk, kind, path, sorted((k, sorted(v)) for k, v in kept.items() if v))
     if cursor is not None:
-        if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
-            raise BadCursorError
-        rows = rows.filter(pk__gt=int(cursor))
+        rows = rows.filter(pk__gt=row_of(cursor, *question))
     page = _served(project, kind, rows.order_by("pk"), limit + 1)
     return {
         "rows": [SHOW[kind](row) for row in page[:limit]],
-        "next": str(page[limit - 1].pk) if len(page) > limit else None,
+        "next": cursor_after(page[limit - 1].pk, *question) if len(page) > limit else None,
     }

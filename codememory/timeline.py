@@ -15,6 +15,7 @@ from django.db.models import Count
 from codememory.ancestry import Ancestry
 from codememory.checkout import Checkout
 from codememory.co_changes import files_changed_with, symbols_changed_with
+from codememory.cursors import cursor_after, row_of
 from codememory.errors import BadCursorError
 from codememory.facts import are_facts_complete
 from codememory.lineage import FileLife, SymbolLife, life_of_file, life_of_symbol
@@ -57,19 +58,22 @@ def history_of(
 
     Events are the newest first. Where a symbol could be several ones `subject` is null and
     `choices` names them; both are empty for what is not known, and for what the newest policy does
-    not show any more. Raises BadCursorError.
+    not show any more. Raises BadCursorError for a cursor of another project or subject.
     """
     limit = max(1, min(limit, MAX_LIMIT))
-    before = _position(cursor)
     served = Checkout(project)  # for its policy: nothing is looked up in the repository
     lives = [
         (one, _life(project.scope_id, one)) for one in find_subjects(project.scope_id, subject)
     ]
     found = [(one, kept) for one, life in lives if (kept := _served(served, life)) is not None]
     if len(found) != 1:
+        if cursor is not None:
+            raise BadCursorError
         choices = [_choice(project.scope_id, one, life) for one, life in found]
         return {**_nothing(project), "choices": choices}
     ((one, life),) = found
+    question = (project.pk, one.path_id, one.name_id)
+    before = row_of(cursor, *question) if cursor is not None else 1 << 62
     copies = _copies(project.scope_id, life.steps)
     steps = [step for step in reversed(life.steps) if step.id in copies and step.id < before]
     page = steps[:limit]
@@ -82,16 +86,8 @@ def history_of(
         **_measures(project.scope_id, life),
         "co_changed": _co_changed(project.scope_id, life),
         "gaps": _gaps(project, life),
-        "next": str(page[-1].id) if len(steps) > limit else None,
+        "next": cursor_after(page[-1].id, *question) if len(steps) > limit else None,
     }
-
-
-def _position(cursor: str | None) -> int:
-    if cursor is None:
-        return 1 << 62
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
-        raise BadCursorError
-    return int(cursor)
 
 
 def _nothing(project: Project) -> dict[str, Any]:

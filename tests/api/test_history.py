@@ -50,9 +50,12 @@ def over_rest(rest: APIClient, subject: str) -> dict[str, Any]:
     return answer
 
 
+def told_over_mcp(**asked: Any) -> Any:
+    return in_memory(stdio_server(ProcessAccess(None)), calling("get_history", **asked))
+
+
 def over_mcp(subject: str) -> dict[str, Any]:
-    server = stdio_server(ProcessAccess(None))
-    result = in_memory(server, calling("get_history", project="shop", subject=subject))
+    result = told_over_mcp(project="shop", subject=subject)
     assert not result.is_error, text_of(result)
     assert result.structured_content is not None
     answer: dict[str, Any] = result.structured_content
@@ -85,6 +88,38 @@ def test_a_history_is_read_page_by_page(rest: APIClient) -> None:
     seen = [event["id"] for event in (*first["events"], *rest_of_it["events"])]
     assert len(set(seen)) == 3
     assert rest_of_it["next"] is None
+
+
+BOTH = ["src/refunds.py", "refund"]
+
+
+@pytest.mark.parametrize("subject", [*BOTH, "nowhere", "vault.py"])
+def test_a_cursor_of_another_subject_is_refused(rest: APIClient, subject: str) -> None:
+    for of in (one for one in BOTH if one != subject):
+        cursor = rest.get(f"/api/v1/projects/shop/history?subject={of}&limit=1").json()["next"]
+        answer = rest.get(f"/api/v1/projects/shop/history?subject={subject}&cursor={cursor}")
+        assert answer.status_code == 400
+        assert "The cursor is not one of this question" in answer.json()["detail"]
+
+
+def test_a_cursor_of_another_project_is_refused_over_mcp(project: Project, tmp_path: Path) -> None:
+    twin = RepoBuilder(tmp_path / "twin")
+    for text in (FIRST, TRIED):
+        twin.write("src/refunds.py", text)
+        twin.commit()
+    collect(twin)
+    asked = {"subject": "src/refunds.py", "limit": 1}
+    cursor = told_over_mcp(project="shop", **asked).structured_content["next"]
+    answer = told_over_mcp(project="twin", cursor=cursor, **asked)
+    assert answer.is_error
+    assert "The cursor is not one of this question" in text_of(answer)
+
+
+def test_one_subject_under_two_names_has_one_cursor(rest: APIClient) -> None:
+    address = "/api/v1/projects/shop/history"
+    cursor = rest.get(address, {"subject": "refund", "limit": 1}).json()["next"]
+    asked = {"subject": "src/refunds.py:refund", "cursor": cursor}
+    assert len(rest.get(address, asked).json()["events"]) == 2
 
 
 def test_a_subject_has_to_be_text(rest: APIClient) -> None:
