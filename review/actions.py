@@ -2,24 +2,20 @@
 
 Each action is one transaction: the candidate's state by compare-and-swap, the decision, the memory
 with its evidence and search entry, and the audit row. Views call it with a signed-in actor.
+Promotions are in `review.promoting`, merging is in `review.merging`.
 """
 
 from __future__ import annotations
 
-import unicodedata
 import uuid
 
 from django.db import transaction
 
 from codememory.models import (
-    PLAN_MODALITIES,
-    PROMOTABLE_MODALITIES,
-    PROMOTABLE_TYPES,
     Actor,
     Candidate,
     CandidateState,
     DecisionAction,
-    Memory,
     MemoryState,
     ReviewDecision,
 )
@@ -31,87 +27,39 @@ from review.decisions import (
     standing_decision,
     write_decision,
 )
-from review.memories import end_memory, memory_of, move_candidate, remember, restore_memory
-from review.outcomes import Changed, Decided, Outcome, Refused, Shown, Unsure
-from review.rivals import rivals_of
+from review.memories import end_memory, memory_of, move_candidate, restore_memory
+from review.merging import merge_candidate, merges_into, part_evidence, why_not_partable
+from review.outcomes import Changed, Decided, Outcome, Refused, Shown
+from review.promoting import (
+    PLAN_IS_NO_RULE,
+    confirm_endorsement,
+    is_plan,
+    promote_as_plan,
+    promote_candidate,
+    supersede_memory,
+    why_not_promotable,
+)
+from review.words import MAX_REASON, one_line
 
-MAX_REASON = 500
-BLANK = "\u115f\u1160\u3164\uffa0\u2800"  # letters and signs that are drawn as nothing
-PLAN_IS_NO_RULE = "{} is kept as a plan, never as a rule that holds: promote it as a plan."
+__all__ = [
+    "MAX_REASON",
+    "NO_REASON",
+    "PLAN_IS_NO_RULE",
+    "confirm_endorsement",
+    "defer_candidate",
+    "is_plan",
+    "merge_candidate",
+    "one_line",
+    "promote_as_plan",
+    "promote_candidate",
+    "reject_candidate",
+    "supersede_memory",
+    "take_back",
+    "undo_decision",
+    "why_not_promotable",
+    "why_not_undoable",
+]
 NO_REASON = "Say in a few words why, then reject again."
-# Flags of words that somebody may have written so that an agent obeys them.
-LOOK_TWICE = {
-    "INSTRUCTION_LIKE": "It addresses an AI.",
-    "UNTRUSTED_INSTRUCTIONS": "Its file instructs agents.",
-}
-
-
-def why_not_promotable(candidate: Candidate) -> str | None:
-    """Say why a candidate can never become a memory; None when it can."""
-    if candidate.modality not in PROMOTABLE_MODALITIES:
-        return f"{_with_article(candidate.modality)} is never promoted as a rule."
-    if candidate.type not in PROMOTABLE_TYPES:
-        return f"Knowledge of the type {candidate.get_type_display().lower()} is no rule."
-    return None
-
-
-def is_plan(claim: Candidate | Memory) -> bool:
-    """Whether it was said as a plan or a proposal, which nobody has to have built."""
-    return claim.modality in PLAN_MODALITIES
-
-
-def why_ask_again(candidate: Candidate) -> str | None:
-    """Say why one key is not enough to make it a memory; None when it is."""
-    why = [said for flag, said in LOOK_TWICE.items() if flag in candidate.flags]
-    return " ".join(why) or None
-
-
-@transaction.atomic
-def promote_candidate(
-    candidate: Candidate,
-    shown: Shown,
-    *,
-    actor: Actor,
-    is_sure: bool = False,
-    batch: uuid.UUID | None = None,
-) -> Outcome:
-    """Make the candidate an active memory that cites the same evidence."""
-    current = lock_candidate(candidate, OPEN_STATES, shown, batch)
-    if current is None:
-        return Changed()
-    if refusal := why_not_promotable(current):
-        return Refused(refusal)
-    if is_plan(current):
-        return Refused(PLAN_IS_NO_RULE.format(_with_article(current.modality)))
-    if not is_sure and (why := why_ask_again(current)):
-        return Unsure(why)
-    decision = write_decision(current, DecisionAction.PROMOTE, shown, actor, batch=batch)
-    record_decision(decision, memory=remember(current, decision).pk)
-    return Decided(decision)
-
-
-@transaction.atomic
-def promote_as_plan(
-    candidate: Candidate,
-    shown: Shown,
-    *,
-    actor: Actor,
-    is_sure: bool = False,
-    batch: uuid.UUID | None = None,
-) -> Outcome:
-    """Keep a plan or proposal as such: an active memory that nothing calls implemented."""
-    current = lock_candidate(candidate, OPEN_STATES, shown, batch)
-    if current is None:
-        return Changed()
-    if refusal := why_not_promotable(current):
-        return Refused(refusal)
-    if not is_plan(current):
-        return Refused(f"{_with_article(current.modality)} is no plan: promote it as it is.")
-    if not is_sure and (why := why_ask_again(current)):
-        return Unsure(why)
-    decision = write_decision(current, DecisionAction.PROMOTE_AS_PLAN, shown, actor, batch=batch)
-    record_decision(decision, memory=remember(current, decision).pk)
-    return Decided(decision)
 
 
 @transaction.atomic
@@ -160,31 +108,6 @@ def defer_candidate(
 
 
 @transaction.atomic
-def supersede_memory(
-    candidate: Candidate, shown: Shown, *, memory_id: int, actor: Actor, is_sure: bool = False
-) -> Outcome:
-    """Promote the candidate and end the active memory that it replaces."""
-    current = lock_candidate(candidate, OPEN_STATES, shown)
-    if current is None:
-        return Changed()
-    if refusal := why_not_promotable(current):
-        return Refused(refusal)
-    rival = next((r.memory for r in rivals_of(current) if r.memory.pk == memory_id), None)
-    if rival is None:
-        return Refused(f"M{memory_id} is not what C{current.pk} would replace.")
-    if is_plan(current) and not is_plan(rival):
-        return Refused(f"A plan ends no rule: M{rival.pk} holds until something else does.")
-    if not is_sure and (why := why_ask_again(current)):
-        return Unsure(why)
-    decision = write_decision(current, DecisionAction.SUPERSEDE, shown, actor, supersedes=rival)
-    memory = remember(current, decision)
-    end_memory(rival, MemoryState.SUPERSEDED, decision)
-    move_candidate(rival.candidate, CandidateState.PROMOTED, CandidateState.SUPERSEDED)
-    record_decision(decision, memory=memory.pk, ended=rival.pk)
-    return Decided(decision)
-
-
-@transaction.atomic
 def undo_decision(candidate: Candidate, shown: Shown, *, actor: Actor) -> Outcome:
     """Take the candidate's standing decision back: everything is as it was before it."""
     current = lock_candidate(candidate, [CandidateState(candidate.state)], shown)
@@ -201,6 +124,10 @@ def why_not_undoable(candidate: Candidate, standing: ReviewDecision) -> str | No
         return (
             f"M{memory.pk} is {memory.state.lower()}: take back what ended it, then this decision."
         )
+    if memory and (merge := merges_into(memory).first()):
+        return f"C{merge.candidate_id} was merged into M{memory.pk}: take that back first."
+    if standing.action == DecisionAction.MERGE and (why := why_not_partable(standing)):
+        return why
     if candidate.state != RESULT[DecisionAction(standing.action)]:
         return f"C{candidate.pk} is {candidate.state.lower()} by something else than a decision."
     return None
@@ -226,7 +153,10 @@ def take_back(
         state=CandidateState(standing.candidate_state),
         batch=batch,
     )
-    memory, restored = memory_of(standing), standing.supersedes
+    memory = memory_of(standing)
+    restored = standing.supersedes if memory else None
+    if standing.action == DecisionAction.MERGE:
+        part_evidence(standing)
     if memory:
         end_memory(memory, MemoryState.ARCHIVED, decision)
     if restored:
@@ -239,20 +169,3 @@ def take_back(
         restored=restored.pk if restored else None,
     )
     return Decided(decision)
-
-
-def one_line(reason: str) -> str:
-    """The reason on one line; nothing where no character of it would be seen."""
-    line = " ".join(reason.split())
-    return line[:MAX_REASON] if any(map(_is_seen, line)) else ""
-
-
-def _is_seen(character: str) -> bool:
-    """Whether it leaves a mark of its own: no space, control, format, filler or lone accent."""
-    kind = unicodedata.category(character)
-    return kind[0] in "LNPS" and character not in BLANK
-
-
-def _with_article(modality: str) -> str:
-    word = modality.lower()
-    return f"{'An' if word[0] in 'aeiou' else 'A'} {word}"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from codememory.models import Candidate, Memory, MemoryState, Project, ReviewDecision
 from review.differences import Part, word_difference
 from review.forms import ShownForm, numbers_in
-from review.queries import MAX_PIECES, evidence_of, history_of, seen_key
+from review.merging import Target
+from review.queries import MAX_PIECES, evidence_of, history_of, said_as, seen_key
 from review.references import Piece, piece_of
 from review.rivals import rivals_of
 
@@ -19,8 +20,19 @@ class NewRival:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """Something that the rules say of the candidate now, and said otherwise before."""
+
+    what: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """The difference between what was in view and what there is now."""
+
+    said: list[Said]
 
     decisions: list[ReviewDecision]
     new_pieces: list[Piece]
@@ -32,6 +44,7 @@ class Changes:
     def is_known(self) -> bool:
         return any(
             (
+                self.said,
                 self.decisions,
                 self.new_pieces,
                 self.gone_pieces,
@@ -39,6 +52,23 @@ class Changes:
                 self.gone_rivals,
             )
         )
+
+
+def _said_since(candidate: Candidate, before: str) -> list[Said]:
+    """What the rules make of the words now; a form that does not tell is older than this page."""
+    if not before:
+        return []
+    names = ("Its type", "How it was said", "Its flags", "What it replaces")
+    pairs = zip(names, before.split("."), said_as(candidate).split("."), strict=True)
+    return [Said(name, old, new) for name, old, new in pairs if old != new]
+
+
+def target_changes(target: Target) -> list[ReviewDecision]:
+    """Return the latest decisions on what a candidate was to be merged into."""
+    candidate = target.candidate if isinstance(target, Memory) else target
+    found = ReviewDecision.objects.filter(scope_id=target.scope_id, candidate=candidate)
+    into = ReviewDecision.objects.filter(scope_id=target.scope_id, merged_into=candidate)
+    return list((found | into).select_related("actor", "confirms__actor").order_by("-id")[:3])
 
 
 def changes_since(project: Project, candidate: Candidate, form: ShownForm) -> Changes:
@@ -52,6 +82,7 @@ def changes_since(project: Project, candidate: Candidate, form: ShownForm) -> Ch
     # A form that names no evidence is older than the page that writes it.
     new = [key for key in links if seen and key not in seen]
     return Changes(
+        _said_since(candidate, form.cleaned_data["said"]),
         [d for d in history_of(project, candidate) if d.candidate_version >= version],
         [piece_of(project, links[key]) for key in new[:MAX_PIECES]],
         sorted(f"S{key.partition('.')[0]}" for key in seen - links.keys()),

@@ -6,29 +6,30 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
-from codememory.models import Candidate, DecisionAction
+from codememory.models import Candidate
 from review import actions
 from review.access import Visit, project_page, require_decider
-from review.changes import changes_since
-from review.forms import ReasonForm, ShownForm, SupersedeForm
-from review.last_acts import remember_decision
-from review.outcomes import Changed, Decided, Outcome, Refused, Unsure
-from review.queries import latest_decision, sheet_of
-from review.queue import next_open
-from review.shell import (
-    candidate_address,
-    filters_in,
-    find_candidate,
-    queue_address,
-    shell,
-    valid,
+from review.answering import answer
+from review.candidate_pages import candidate_page
+from review.forms import (
+    ConfirmForm,
+    MergeForm,
+    ReasonForm,
+    ShownForm,
+    SupersedeForm,
+    TargetForm,
+    TermsForm,
 )
-from review.views import candidate_page
+from review.outcomes import Outcome, Refused
+from review.promoting import is_plan
+from review.shell import candidate_address, filters_in, find_candidate, valid
+from review.terms import Terms
 
-CARRIED = ("version", "shown", "rivals", "seen", "back", "memory")  # what was seen stays the same
 Decide = Callable[[Candidate, Any, Visit], Outcome]
+NOT_CHOSEN = "Choose what it joins, then merge again."
+MERGE = "merge"
 
 
 def _decision(form_class: type[ShownForm], decide: Decide) -> Callable[..., HttpResponse]:
@@ -45,7 +46,7 @@ def _decision(form_class: type[ShownForm], decide: Decide) -> Callable[..., Http
             refusal = f"Say it in {actions.MAX_REASON} characters or fewer."
             return candidate_page(request, visit, found, refusal=refusal, status=422)
         outcome = decide(found, valid(form), visit)
-        return _answer(request, visit, found, form, outcome)
+        return answer(request, visit, found, form, outcome)
 
     return view
 
@@ -72,6 +73,16 @@ supersede = _decision(
         is_sure=form.is_sure,
     ),
 )
+confirm = _decision(
+    ConfirmForm,
+    lambda found, form, visit: actions.confirm_endorsement(
+        found,
+        form.value_with_rivals(),
+        endorsement_id=form.cleaned_data["endorsement"],
+        actor=visit.actor,
+        is_sure=form.is_sure,
+    ),
+)
 reject = _decision(
     ReasonForm,
     lambda found, form, visit: actions.reject_candidate(
@@ -90,52 +101,76 @@ undo = _decision(
 )
 
 
-def _answer(
-    request: HttpRequest, visit: Visit, found: Candidate, form: ShownForm, outcome: Outcome
-) -> HttpResponse:
-    """Say what came of a decision: on to the next candidate, or why nothing was decided."""
-    match outcome:
-        case Changed():
-            found.refresh_from_db()
-            context = {
-                **shell(request, visit, "queue", filters_in(request)),
-                "candidate": found,
-                "latest": latest_decision(visit.project, found),
-                "changes": changes_since(visit.project, found, form),
-                "again": candidate_address(visit, found) + filters_in(request).query(),
-            }
-            return render(request, "review/changed.html", context, status=409)
-        case Refused(reason):
-            return candidate_page(request, visit, found, refusal=reason, status=422)
-        case Unsure(reason):
-            return _ask_again(request, visit, found, reason)
-        case Decided(decision):
-            remember_decision(request, visit.project, decision)
-            is_undo = decision.action == DecisionAction.UNDO
-            return redirect(_onward(request, visit, found, form, is_undo))
+def _on_terms(part: str) -> Callable[..., HttpResponse]:
+    """Return the view of the form that promotes on other terms, opened for one part of them."""
+
+    @project_page
+    def view(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
+        found = find_candidate(visit, number)
+        if request.method != "POST":
+            return candidate_page(request, visit, found, part=part)
+        require_decider(request, visit)
+        form = TermsForm(request.POST)
+        if refusal := _too_long(form):
+            return candidate_page(request, visit, found, refusal=refusal, part=part, status=422)
+        terms = valid(form).terms(part)
+        if form.cleaned_data["again"]:
+            return candidate_page(request, visit, found, part=part)
+        outcome = _promote(found, form, terms, visit)
+        return answer(request, visit, found, form, outcome, part=part)
+
+    return view
 
 
-def _ask_again(request: HttpRequest, visit: Visit, found: Candidate, reason: str) -> HttpResponse:
-    """Show what would become a memory, and ask whether it is meant: the same form, once more."""
-    filters = filters_in(request)
-    context = {
-        **shell(request, visit, "queue", filters),
-        "candidate": found,
-        "sheet": sheet_of(visit.project, found),
-        "why": reason,
-        "fields": [(name, request.POST[name]) for name in CARRIED if name in request.POST],
-        "again": request.get_full_path(),
-        "back_to": candidate_address(visit, found) + filters.query(),
-    }
-    return render(request, "review/sure.html", context)
+def _too_long(form: TermsForm) -> str | None:
+    for name, most in (("context", actions.MAX_REASON), ("narrow_to", 1000), ("wording", 2000)):
+        if name in form.errors:
+            return f"Say it in {most} characters or fewer."
+    return None
 
 
-def _onward(
-    request: HttpRequest, visit: Visit, decided: Candidate, form: ShownForm, is_undo: bool
-) -> str:
-    """Return where to go on: the candidate taken back, else the next one that is open."""
-    filters = filters_in(request)
-    target = decided if is_undo else next_open(visit.project, filters, decided)
-    if target and form.cleaned_data["back"] != "queue":
-        return candidate_address(visit, target) + filters.query()
-    return queue_address(visit) + filters.query(at=target.pk if target else None)
+def _promote(found: Candidate, form: TermsForm, terms: Terms, visit: Visit) -> Outcome:
+    shown, memory = form.value_with_rivals(), form.cleaned_data["memory"]
+    if memory:
+        return actions.supersede_memory(
+            found, shown, memory_id=memory, actor=visit.actor, terms=terms, is_sure=form.is_sure
+        )
+    promote = actions.promote_as_plan if is_plan(found) else actions.promote_candidate
+    return promote(found, shown, actor=visit.actor, terms=terms, is_sure=form.is_sure)
+
+
+edit = _on_terms("wording")
+narrow = _on_terms("narrow")
+context = _on_terms("context")
+
+
+@project_page
+def merge(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
+    """Show what the candidate could be merged into, or merge it."""
+    found = find_candidate(visit, number)
+    if request.method != "POST":
+        asked = valid(TargetForm(request.GET)).cleaned_data["into"]
+        return candidate_page(request, visit, found, part=MERGE, into=asked)
+    require_decider(request, visit)
+    form = valid(MergeForm(request.POST))
+    into, seen = form.target
+    outcome: Outcome = Refused(NOT_CHOSEN)
+    if into:
+        outcome = actions.merge_candidate(
+            found,
+            form.value(),
+            into=into,
+            target_shown=seen,
+            actor=visit.actor,
+            is_sure=form.is_sure,
+        )
+    return answer(request, visit, found, form, outcome, part=MERGE, into=into)
+
+
+@project_page
+def view_as(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
+    """Show differences side by side or unified from now on, in this session."""
+    found = find_candidate(visit, number)
+    if request.method == "POST":
+        request.session["unified"] = request.POST.get("view") == "unified"
+    return redirect(candidate_address(visit, found) + filters_in(request).query())

@@ -23,6 +23,7 @@ from codememory.models import (
 )
 from review.outcomes import Shown
 from review.rivals import rivals_of
+from review.terms import AS_IT_IS, Terms
 
 OPEN_STATES = (CandidateState.PENDING, CandidateState.DEFERRED)
 # The state a candidate is in after each decision.
@@ -32,6 +33,8 @@ RESULT = {
     DecisionAction.SUPERSEDE: CandidateState.PROMOTED,
     DecisionAction.REJECT: CandidateState.REJECTED,
     DecisionAction.DEFER: CandidateState.DEFERRED,
+    DecisionAction.MERGE: CandidateState.SUPERSEDED,
+    DecisionAction.ENDORSE: CandidateState.PENDING,
 }
 
 
@@ -83,6 +86,10 @@ def write_decision(
     reason: str = "",
     undoes: ReviewDecision | None = None,
     supersedes: Memory | None = None,
+    terms: Terms = AS_IT_IS,
+    endorsed_action: DecisionAction | None = None,
+    confirms: ReviewDecision | None = None,
+    merged_into: Candidate | Memory | None = None,
     batch: uuid.UUID | None = None,
 ) -> ReviewDecision:
     """Move the locked candidate on and write the decision; a check refuses actors but a person."""
@@ -101,6 +108,14 @@ def write_decision(
         shown_digest=shown.digest,
         undoes=undoes,
         supersedes=supersedes,
+        wording=terms.wording,
+        narrow_kind=terms.narrow_kind,
+        narrow_to=terms.narrow_to,
+        context=terms.context,
+        endorsed_action=endorsed_action or "",
+        confirms=confirms,
+        merged_into=merged_into if isinstance(merged_into, Candidate) else None,
+        merged_into_memory=merged_into if isinstance(merged_into, Memory) else None,
         batch=batch,
     )
 
@@ -112,7 +127,9 @@ def standing_decision(candidate: Candidate) -> ReviewDecision | None:
     return (
         decisions.exclude(action=DecisionAction.UNDO)
         .exclude(pk__in=undone)
-        .select_related("actor", "supersedes__candidate")
+        .select_related(
+            "actor", "supersedes__candidate", "merged_into", "merged_into_memory", "confirms__actor"
+        )
         .order_by("-id")
         .first()
     )

@@ -9,10 +9,11 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
-from codememory.models import KnowledgeType, Modality, Role
-from review.actions import MAX_REASON, one_line
+from codememory.models import KnowledgeType, Modality, NarrowKind, Role
 from review.batches import MAX_BATCH, BatchAction
 from review.outcomes import Shown
+from review.terms import MAX_PLACE, Terms
+from review.words import MAX_REASON, one_line
 
 SIGN_IN_FAILED = (
     "That user name and password do not match. After 5 tries sign-in pauses for 15 minutes."
@@ -76,6 +77,7 @@ class ShownForm(forms.Form):
     shown = forms.RegexField(r"^[0-9a-f]{64}$")
     rivals = forms.RegexField(rf"^{_NUMBERS}$", required=False, max_length=400)
     seen = forms.RegexField(rf"^(?:{_PIECE}(?:-{_PIECE})*)?$", required=False, max_length=500_000)
+    said = forms.RegexField(r"^[a-z_]+\.[A-Z]+\.[A-Z_-]*\.[0-9]*$", required=False, max_length=400)
     back = forms.ChoiceField(choices=[("queue", "queue"), ("page", "page")], required=False)
     sure = forms.ChoiceField(choices=[("yes", "yes")], required=False)
 
@@ -110,6 +112,55 @@ class ReasonForm(ShownForm):
 
 class SupersedeForm(ShownForm):
     memory = forms.IntegerField(min_value=1, max_value=LARGEST)
+
+
+class ConfirmForm(ShownForm):
+    """A second reviewer's promotion of what was endorsed."""
+
+    endorsement = forms.IntegerField(min_value=1, max_value=LARGEST)
+
+
+class TermsForm(ShownForm):
+    """A promotion on other terms: what is wrong with them the action says.
+
+    `memory` is what it supersedes; `again` shows the form once more with what was typed.
+    """
+
+    wording = forms.CharField(max_length=20_000, required=False, strip=False)
+    narrow_kind = forms.ChoiceField(
+        choices=[("", "Everywhere"), *NarrowKind.choices], required=False
+    )
+    narrow_to = forms.CharField(max_length=MAX_PLACE, required=False, strip=False)
+    context = forms.CharField(max_length=MAX_REASON, required=False)
+    memory = forms.IntegerField(min_value=1, max_value=LARGEST, required=False)
+    again = forms.ChoiceField(choices=[("yes", "yes")], required=False)
+
+    def terms(self, part: str) -> Terms:
+        """What was typed; the part that the form was opened for is never left out silently."""
+        said = self.cleaned_data
+        return Terms(
+            wording=said["wording"],
+            narrow_kind=said["narrow_kind"],
+            narrow_to=said["narrow_to"],
+            context=said["context"] or (" " if part == "context" else ""),
+        )
+
+
+class MergeForm(ShownForm):
+    """Into which candidate or memory (C5, M3), and what of it was in view."""
+
+    into = forms.RegexField(r"^(?:[CM][0-9]{1,18}\|[0-9A-Za-z.]{1,90})?$", required=False)
+
+    @property
+    def target(self) -> tuple[str, str]:
+        name, _, seen = self.cleaned_data["into"].partition("|")
+        return name, seen
+
+
+class TargetForm(forms.Form):
+    """The address of the merging form: which other candidate or memory to show too."""
+
+    into = forms.CharField(max_length=20, required=False)
 
 
 class PreviewForm(forms.Form):
@@ -166,6 +217,10 @@ class MemberForm(forms.Form):
 
 class RoleForm(MemberForm):
     role = forms.ChoiceField(choices=Role.choices)
+
+
+class SecondReviewerForm(forms.Form):
+    second_reviewer = forms.ChoiceField(choices=[("on", "on"), ("off", "off")])
 
 
 class AuditForm(forms.Form):

@@ -27,10 +27,13 @@ def remember(candidate: Candidate, decision: ReviewDecision) -> Memory:
         decision_action=decision.action,
         type=candidate.type,
         modality=candidate.modality,
-        statement=candidate.statement,
+        statement=candidate.statement if decision.wording is None else decision.wording,
         subject=candidate.subject,
         layer=candidate.layer,
         confidence=candidate.confidence,
+        narrow_kind=decision.narrow_kind,
+        narrow_to=decision.narrow_to,
+        context=decision.context,
     )
     cited = EvidenceLink.objects.filter(scope_id=candidate.scope_id, candidate=candidate)
     EvidenceLink.objects.bulk_create(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from codememory.models import Candidate, ReviewDecision
+from codememory.models import Candidate, Memory, ReviewDecision
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,13 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetChanged:
+    """What the candidate was to be merged into is not what was shown. Nothing was written."""
+
+    target: Candidate | Memory
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """A rule forbids the decision; `reason` is a sentence for the reviewer. Nothing was written."""
 
@@ -45,7 +52,7 @@ class Unsure:
     reason: str
 
 
-Outcome = Decided | Changed | Refused | Unsure
+Outcome = Decided | Changed | TargetChanged | Refused | Unsure
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import F, Q
+
 from codememory.candidates import shown_digest
 from codememory.checkout import Checkout
 from codememory.models import (
     Candidate,
     CandidateState,
+    DecisionAction,
     EvidenceLink,
     Memory,
+    MemoryState,
     Project,
     ReviewDecision,
 )
@@ -25,6 +29,7 @@ from review.decisions import OPEN_STATES, standing_decision
 from review.differences import Part, word_difference
 from review.references import Piece, piece_of
 from review.rivals import Rival, has_rival_subject, rivals_of
+from review.second_reviewers import asks_for_two, endorsement_in, who_can
 
 MAX_PIECES = 12  # pieces of evidence on a page; the rest is counted
 
@@ -72,6 +77,8 @@ class Sheet:
     decision: ReviewDecision | None
     memory: Memory | None
     undo_obstacle: str | None
+    asks_for_two: bool
+    second: str  # who can promote what is endorsed, as a sentence
 
     @property
     def is_open(self) -> bool:
@@ -92,6 +99,26 @@ class Sheet:
     @property
     def addresses_ai(self) -> bool:
         return "INSTRUCTION_LIKE" in self.candidate.flags
+
+    @property
+    def said(self) -> str:
+        """As what it is shown, for the form: what the rules make of it later can be told apart."""
+        return said_as(self.candidate)
+
+    @property
+    def endorsed(self) -> ReviewDecision | None:
+        """The first of two reviewers' promotion, where the second is still to come."""
+        return endorsement_in(self.decision) if self.is_open else None
+
+    @property
+    def reworded(self) -> list[Part]:
+        """How the words of the memory, or of what is endorsed, differ from the candidate's."""
+        words = self.memory.statement if self.memory else None
+        if self.endorsed:
+            words = self.endorsed.wording
+        if words is None or words == self.candidate.statement:
+            return []
+        return word_difference(self.candidate.statement, words)
 
     @property
     def can_undo(self) -> bool:
@@ -148,6 +175,7 @@ def sheet_of(project: Project, candidate: Candidate) -> Sheet:
     """Return what a decision on the candidate rests on."""
     links = evidence_of(project, candidate)
     decision = standing_decision(candidate)
+    endorsed = endorsement_in(decision)
     pieces = [piece_of(project, link) for link in links[:MAX_PIECES]]
     rivals = rivals_of(candidate)
     return Sheet(
@@ -169,15 +197,26 @@ def sheet_of(project: Project, candidate: Candidate) -> Sheet:
         decision,
         latest_memory(project, candidate),
         why_not_undoable(candidate, decision) if decision else None,
+        asks_for_two(project.scope_id),
+        who_can(project.scope_id, endorsed.actor) if endorsed else "",
     )
 
 
 def evidence_of(project: Project, candidate: Candidate) -> list[EvidenceLink]:
-    return list(
-        EvidenceLink.objects.filter(scope_id=project.scope_id, candidate=candidate)
-        .select_related("segment__revision__path")
-        .order_by("byte_start", "segment_id")
+    """Return what the candidate cites, its own first, and what was merged into its memory."""
+    joined = Q(
+        memory__candidate=candidate, memory__state=MemoryState.ACTIVE, joined_by__isnull=False
     )
+    return list(
+        EvidenceLink.objects.filter(Q(candidate=candidate) | joined, scope_id=project.scope_id)
+        .select_related("segment__revision__path", "joined_by")
+        .order_by(F("joined_by").asc(nulls_first=True), "byte_start", "segment_id")
+    )
+
+
+def said_as(candidate: Candidate) -> str:
+    flags = "-".join(candidate.flags)
+    return f"{candidate.type}.{candidate.modality}.{flags}.{candidate.replaces_id or ''}"
 
 
 def seen_key(link: EvidenceLink) -> str:
@@ -185,13 +224,18 @@ def seen_key(link: EvidenceLink) -> str:
 
 
 def history_of(project: Project, candidate: Candidate) -> list[ReviewDecision]:
-    """Return the decisions on a candidate and those that ended its memory, oldest first."""
-    own = ReviewDecision.objects.filter(scope_id=project.scope_id, candidate=candidate)
-    ending = ReviewDecision.objects.filter(
-        scope_id=project.scope_id, supersedes__candidate=candidate
+    """Return the decisions on a candidate, and those that ended its memory or brought evidence."""
+    asked = (
+        Q(candidate=candidate)
+        | Q(supersedes__candidate=candidate) & ~Q(action=DecisionAction.ENDORSE)
+        | Q(merged_into=candidate)
+        | Q(merged_into_memory__candidate=candidate)
+        | Q(undoes__merged_into=candidate)
+        | Q(undoes__merged_into_memory__candidate=candidate)
     )
-    found = (own | ending).select_related("actor", "supersedes", "undoes").order_by("id")
-    return list(found)
+    found = ReviewDecision.objects.filter(asked, scope_id=project.scope_id)
+    joined = ("actor", "supersedes", "undoes", "confirms__actor", "merged_into_memory")
+    return list(found.select_related(*joined).order_by("id"))
 
 
 def latest_decision(project: Project, candidate: Candidate) -> ReviewDecision | None:
