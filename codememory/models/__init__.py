@@ -47,6 +47,7 @@ from codememory.models.knowledge import (
     ReviewDecision,
 )
 from codememory.models.owned import OwnedModel
+from codememory.models.reviewing import CandidateClaim, CandidateTraits, SavedFilter
 from codememory.models.runs import LIVE_STATES, GapRecord, Run, RunState
 from codememory.models.scopes import Policy, Project, Scope, ScopeKind, SourceKind, Worktree
 from codememory.models.search import EntryKind, SearchEntry, SearchTerm, SearchTotal
@@ -75,7 +76,9 @@ __all__ = [
     "AuditEvent",
     "Availability",
     "Candidate",
+    "CandidateClaim",
     "CandidateState",
+    "CandidateTraits",
     "CodeFacts",
     "ContentChange",
     "DecisionAction",
@@ -112,6 +115,7 @@ __all__ = [
     "Role",
     "Run",
     "RunState",
+    "SavedFilter",
     "Scope",
     "ScopeKind",
     "SearchEntry",
