@@ -14,12 +14,14 @@ from codememory.models import (
     Memory,
     MemoryState,
 )
+from codememory.narrowing import applies_to
 from codememory.paths import shown_path
 from codememory.serving import serves_links, serves_segment
 from codememory.verdict_of import judge_stored_segment
 from codememory.verdicts import Verdict, aggregate
 
 SNIPPET_CHARACTERS = 600
+TITLE_CHARACTERS = 120
 
 CANDIDATE_STANDING = {
     CandidateState.PENDING: "provisional",
@@ -94,19 +96,30 @@ def _claim(
     checkout: Checkout, claim: Candidate | Memory, links: list[EvidenceLink]
 ) -> dict[str, Any]:
     paths = dict.fromkeys(shown_path(bytes(link.segment.revision.path.raw)) for link in links)
+    said = _with_terms(claim)
     return {
         "commit": None,
         "commits": [],
         "old_path": None,
         "new_path": next(iter(paths), None),
-        "title": claim.statement if len(claim.statement) < 120 else claim.statement[:119] + "…",
-        "snippet": claim.statement,
+        "title": said if len(said) < TITLE_CHARACTERS else said[: TITLE_CHARACTERS - 1] + "…",
+        "snippet": said,
         "type": claim.type,
         "modality": claim.modality,
         "confidence": claim.confidence,
         "evidence_ids": [f"S{link.segment_id}" for link in links],
         **claim_verdict(checkout, links),
     }
+
+
+def _with_terms(claim: Candidate | Memory) -> str:
+    """A claim's words; a memory that does not hold everywhere or always says so before them."""
+    if not isinstance(claim, Memory):
+        return claim.statement
+    terms = [f"depends on context: {claim.context}"] if claim.context else []
+    if claim.narrow_kind:
+        terms.insert(0, f"only in {claim.narrow_kind.lower()} {claim.narrow_to}")
+    return f"({'; '.join(terms)}) {claim.statement}" if terms else claim.statement
 
 
 def _links(scope_id: int, **claim: int) -> list[EvidenceLink]:
@@ -133,7 +146,8 @@ def candidate_result(checkout: Checkout, candidate_id: int) -> dict[str, Any] | 
 
 def memory_result(checkout: Checkout, memory_id: int) -> dict[str, Any] | None:
     """Return the result of one memory: its own state, and apart from it its evidence's verdict."""
-    row = Memory.objects.filter(scope_id=checkout.scope_id, pk=memory_id).first()
+    rows = Memory.objects.filter(scope_id=checkout.scope_id).select_related("candidate")
+    row = rows.filter(pk=memory_id).first()
     if row is None:
         return None
     links = _links(checkout.scope_id, memory_id=memory_id)
@@ -144,5 +158,19 @@ def memory_result(checkout: Checkout, memory_id: int) -> dict[str, Any] | None:
         "id": f"M{row.pk}",
         "state": row.state,
         "standing": MEMORY_STANDING[MemoryState(row.state)],
+        **memory_terms(row),
         **_claim(checkout, row, links),
+    }
+
+
+def memory_terms(row: Memory) -> dict[str, Any]:
+    """Where a memory holds, on what it depends, and the evidence's own words where it has others.
+
+    Each is null where there is nothing to say: it holds everywhere, always, in those words.
+    """
+    is_edited = row.statement != row.candidate.statement
+    return {
+        "applies_to": applies_to(row),
+        "depends_on_context": row.context or None,
+        "edited_from": row.candidate.statement if is_edited else None,
     }

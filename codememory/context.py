@@ -12,6 +12,7 @@ from codememory.change_results import change_results
 from codememory.checkout import Checkout
 from codememory.claim_results import candidate_result, memory_result, section_result
 from codememory.models import Candidate, EntryKind, FileChange, Memory, MemoryState, Project
+from codememory.narrowing import applies, applies_to
 from codememory.path_filter import at_or_below, of_paths
 from codememory.paths import raw_path, shown_path
 from codememory.question import Question, ask, rule_match
@@ -89,7 +90,7 @@ def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, 
     question = ask(project.scope_id, request.text)
     with Checkout(project) as checkout:
         budget = _Budget(max(0, request.budget * BYTES_A_TOKEN - FIXED_BYTES))
-        kept = _kept(checkout, question)
+        kept, elsewhere = _kept(checkout, question, request)
         plans = [item for item in kept if item["modality"] in INTENDED]
         rules = [item for item in kept if item["modality"] not in INTENDED]
         rules = budget.take("applicable_rules", rules[:RULES])
@@ -110,27 +111,46 @@ def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, 
             "omitted": [
                 {"section": name, "count": count, "reason": "BUDGET"}
                 for name, count in budget.omitted.items()
-            ],
+            ]
+            + _elsewhere(elsewhere),
             "coverage": coverage(checkout, git_coverage(checkout), document_coverage(checkout)),
         }
     is_cut = len(changes) < len(found) or has_more
     return answer, request.offset + len(changes) if is_cut and changes else None
 
 
-def _kept(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
-    """Active memories that the task is about, by their own words: rules, and plans kept as such."""
+def _kept(
+    checkout: Checkout, question: Question, request: ContextRequest
+) -> tuple[list[dict[str, Any]], list[Memory]]:
+    """Active memories that the task is about, by their own words: rules, and plans kept as such.
+
+    Beside them those that are narrowed to a path or a symbol which the question does not touch.
+    """
     page = find([checkout.scope_id], question.text, [EntryKind.MEMORY], None, RULES_ASKED, None)
     rows = Memory.objects.filter(scope_id=checkout.scope_id, state=MemoryState.ACTIVE)
     memories = rows.in_bulk([hit.target_id for hit in page.hits])
-    matched = []
+    matched, elsewhere = [], []
     for hit in page.hits:
         memory = memories.get(hit.target_id)
         share = rule_match(checkout.scope_id, question, memory.statement) if memory else 0.0
         result = memory_result(checkout, hit.target_id) if share else None
-        if result is not None:
-            matched.append({**result, "score": round(hit.score, 4), "match": round(share, 3)})
+        if memory is None or result is None:
+            continue
+        if not applies(memory, request.text, request.paths, request.symbols):
+            elsewhere.append(memory)
+            continue
+        matched.append({**result, "score": round(hit.score, 4), "match": round(share, 3)})
     matched.sort(key=lambda item: (-item["match"], item["id"]))
-    return matched
+    return matched, elsewhere
+
+
+def _elsewhere(memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Say which rules with these words hold elsewhere only, and where."""
+    if not memories:
+        return []
+    rules = [{"id": f"M{memory.pk}", "applies_to": applies_to(memory)} for memory in memories]
+    left = {"section": "applicable_rules", "count": len(rules), "reason": "NARROWED"}
+    return [{**left, "rules": rules}]
 
 
 def _changes(

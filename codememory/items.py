@@ -301,7 +301,14 @@ def _decision(row: ReviewDecision) -> dict[str, Any]:
         "reason": row.reason,
         "decided_at": row.created_at.isoformat(),
         "supersedes": f"M{row.supersedes_id}" if row.supersedes_id else None,
+        "merged_into": _merged_into(row),
     }
+
+
+def _merged_into(row: ReviewDecision) -> str | None:
+    if row.merged_into_memory_id:
+        return f"M{row.merged_into_memory_id}"
+    return f"C{row.merged_into_id}" if row.merged_into_id else None
 
 
 SHOW: dict[str, Callable[[Checkout, int, _Parts], dict[str, Any] | None]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from codememory.checkout import Checkout
-from codememory.claim_results import CANDIDATE_STANDING, MEMORY_STANDING
+from codememory.claim_results import CANDIDATE_STANDING, MEMORY_STANDING, memory_terms
 from codememory.cursors import cursor_after, row_of
 from codememory.models import (
     Candidate,
@@ -107,6 +107,7 @@ def memory_row(row: Memory) -> dict[str, Any]:
         "state": row.state,
         "standing": MEMORY_STANDING[MemoryState(row.state)],
         **_claim_fields(row),
+        **memory_terms(row),
     }
 
 
@@ -158,6 +159,8 @@ def _rows(
     claims: QuerySet[Any] = model.objects.filter(scope_id=scope_id).prefetch_related(
         "evidence_links__segment__revision__path"
     )
+    if kind == "memories":
+        claims = claims.select_related("candidate")  # its own words, where the memory has others
     claims = claims.filter(**_values(kept, CLAIM_FILTERS))
     if asked is not None:
         claims = claims.filter(evidence_links__segment__revision__path_id__in=asked).distinct()
