@@ -12,12 +12,14 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from codememory.context import ContextRequest
 from codememory.errors import BadCursorError
 from codememory.models import Project
-from codememory.recall import engineering_context
+from codememory.paths import raw_path
+from codememory.recall import bounded, engineering_context
 from review.access import Visit, project_page
 from review.explorer.forms import BUDGETS, AskForm
-from review.explorer.results import Result, results_of
+from review.explorer.results import Result, explained, results_of
 from review.shell import shell, valid
 
 BYTES_A_TOKEN = 4  # how the answer's budget is estimated
@@ -61,6 +63,7 @@ def ask(request: HttpRequest, visit: Visit) -> HttpResponse:
         context |= {
             "answer": answer,
             "json": _address(asked, format="json"),
+            "here": _address(asked, **({"cursor": asked["cursor"]} if asked["cursor"] else {})),
             "next": _address(asked, cursor=following) if following else None,
         }
     return render(request, "explorer/ask.html", context)
@@ -81,10 +84,21 @@ def _answer(project: Project, asked: dict[str, Any]) -> Answer:
     except BadCursorError:
         raise BadRequest("a continuation of another question") from None
     took = round((time.monotonic() - started) * 1000)
-    rules = results_of(project, found["applicable_rules"])
-    changes = results_of(project, found["relevant_changes"])
-    intent = results_of(project, found["documented_intent"])
+    rules, changes, intent = (
+        explained(project, _question(asked), results_of(project, found[name]), asked["why"])
+        for name in ("applicable_rules", "relevant_changes", "documented_intent")
+    )
     return Answer(found, rules, changes, intent, took)
+
+
+def _question(asked: dict[str, Any]) -> str:
+    """The words that the answer was ranked by: of the task, the intent, symbols and paths."""
+    return ContextRequest(
+        task=bounded(asked["task"]),
+        paths=tuple(raw_path(path) for path in asked["paths"]),
+        symbols=tuple(asked["symbols"]),
+        intent=asked["intent"] or None,
+    ).text
 
 
 def _address(asked: dict[str, Any], **more: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 
-from codememory.models import EntryKind
+from codememory.models import EntryKind, KnowledgeType, Layer
 from codememory.recall import MAX_QUESTION
+from review.explorer.finding import STANDINGS, VERDICTS
 from review.forms import LARGEST
 
 MAX_SUBJECT = 2_000
@@ -17,6 +19,7 @@ MOST_PATHS = 20  # that a question may name, and symbols
 VIEWS = [("side-by-side", "Side by side"), ("unified", "Unified")]
 BUDGETS = [(2_000, "2,000"), (4_000, "4,000"), (8_000, "8,000"), (16_000, "16,000")]
 DEFAULT_BUDGET = 4_000
+WHY = r"^[A-Z][1-9][0-9]{0,17}$"
 FORMATS = [("json", "JSON")]
 
 
@@ -60,13 +63,25 @@ class DocumentForm(forms.Form):
     after = forms.IntegerField(min_value=0, max_value=10**9, required=False)
 
 
+def _one_of(values: Iterable[str]) -> forms.ChoiceField:
+    return forms.ChoiceField(choices=[(value, value) for value in values], required=False)
+
+
 class KnowledgeForm(forms.Form):
-    """What is searched for, of which kind and under which path."""
+    """What is searched for, and what it is narrowed to; `why` is the result to explain."""
+
+    TYPES = KnowledgeType.values
 
     q = forms.CharField(max_length=MAX_QUESTION, required=False)
     kind = forms.ChoiceField(choices=EntryKind.choices, required=False)
     path = forms.CharField(max_length=MAX_SUBJECT, required=False)
+    standing = _one_of(STANDINGS)
+    verdict = _one_of(VERDICTS)
+    type = _one_of(TYPES)
+    layer = _one_of(Layer.values)
     cursor = forms.CharField(max_length=MAX_CURSOR, required=False)
+    before = forms.IntegerField(min_value=1, max_value=LARGEST, required=False)
+    why = forms.RegexField(WHY, required=False)
 
 
 class AskForm(forms.Form):
@@ -79,6 +94,7 @@ class AskForm(forms.Form):
     budget = forms.TypedChoiceField(choices=BUDGETS, coerce=int, required=False)
     cursor = forms.CharField(max_length=MAX_CURSOR, required=False)
     format = forms.ChoiceField(choices=FORMATS, required=False)
+    why = forms.RegexField(WHY, required=False)
 
     def clean_budget(self) -> int:
         return self.cleaned_data["budget"] or DEFAULT_BUDGET

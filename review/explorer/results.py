@@ -6,10 +6,11 @@ Nothing is added to what an agent gets but the type of a claim and where it is d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codememory.models import Candidate, EvidenceSegment, Memory, Project
+from review.explorer.why import Why, why
 
 SNIPPET_LINES = 14
 
@@ -29,10 +30,12 @@ class Result:
     found: Mapping[str, Any]
     type: str
     modality: str
+    layer: str
     candidate: int | None  # the page on which a claim is decided
     document: int | None  # the revision that a section stands in
     lines: list[SnippetLine]
     more_lines: int
+    why: Why | None = None
 
     @property
     def path(self) -> str:
@@ -58,6 +61,16 @@ def results_of(project: Project, found: Iterable[Mapping[str, Any]]) -> list[Res
     return [_result(item, memories, claims, documents) for item in items]
 
 
+def explained(
+    project: Project, question: str, results: Iterable[Result], name: str
+) -> list[Result]:
+    """Explain the score of the one result that the address names."""
+    return [
+        replace(one, why=why(project, question, one.found)) if one.found["id"] == name else one
+        for one in results
+    ]
+
+
 def _ids(items: Iterable[Mapping[str, Any]], kind: str) -> list[int]:
     return [int(item["id"][1:]) for item in items if item["kind"] == kind]
 
@@ -79,6 +92,7 @@ def _result(
         item,
         said.type if said else "",
         said.modality if said else "",
+        said.layer if said else "",
         candidate,
         documents.get(number) if item["kind"] == "section" else None,
         lines[:SNIPPET_LINES],
