@@ -128,7 +128,7 @@ def why_not_undoable(candidate: Candidate, standing: ReviewDecision) -> str | No
         return f"C{merge.candidate_id} was merged into M{memory.pk}: take that back first."
     if standing.action == DecisionAction.MERGE and (why := why_not_partable(standing)):
         return why
-    if candidate.state != RESULT[DecisionAction(standing.action)]:
+    if candidate.state != RESULT.get(DecisionAction(standing.action), standing.candidate_state):
         return f"C{candidate.pk} is {candidate.state.lower()} by something else than a decision."
     return None
 

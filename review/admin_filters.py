@@ -167,7 +167,10 @@ def open_at(candidates: QuerySet[Any], moment: datetime) -> QuerySet[Any]:
     """Narrow candidates to those that were open at a moment."""
     last = ReviewDecision.objects.filter(
         scope_id=OuterRef("scope_id"), candidate_id=OuterRef("pk"), created_at__lt=moment
-    ).order_by("-pk")
+    )
+    # What is endorsed waits for its second reviewer as what it was.
+    last = last.exclude(action=DecisionAction.ENDORSE)
+    last = last.exclude(undoes__action=DecisionAction.ENDORSE).order_by("-pk")
     reopened = Q(last_action=DecisionAction.UNDO, last_restored=CandidateState.PENDING)
     found: QuerySet[Any] = (
         candidates.filter(created_at__lt=moment)

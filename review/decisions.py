@@ -26,7 +26,7 @@ from review.rivals import rivals_of
 from review.terms import AS_IT_IS, Terms
 
 OPEN_STATES = (CandidateState.PENDING, CandidateState.DEFERRED)
-# The state a candidate is in after each decision.
+# The state a candidate is in after each decision; what is endorsed stays what it was.
 RESULT = {
     DecisionAction.PROMOTE: CandidateState.PROMOTED,
     DecisionAction.PROMOTE_AS_PLAN: CandidateState.PROMOTED,
@@ -34,7 +34,6 @@ RESULT = {
     DecisionAction.REJECT: CandidateState.REJECTED,
     DecisionAction.DEFER: CandidateState.DEFERRED,
     DecisionAction.MERGE: CandidateState.SUPERSEDED,
-    DecisionAction.ENDORSE: CandidateState.PENDING,
 }
 
 

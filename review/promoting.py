@@ -202,7 +202,7 @@ def _endorse(
 ) -> Decided:
     decision = write_decision(
         current, DecisionAction.ENDORSE, shown, actor,
-        terms=terms, supersedes=rival, endorsed_action=action,
+        terms=terms, supersedes=rival, endorsed_action=action, state=CandidateState(current.state),
     )  # fmt: skip
     record_decision(decision, for_action=action.value, **_facts(terms))
     return Decided(decision)

@@ -31,6 +31,8 @@ ACTIONS = {
     DecisionAction.SUPERSEDE: "superseding",
     DecisionAction.REJECT: "rejected",
     DecisionAction.DEFER: "deferred",
+    DecisionAction.MERGE: "merged",
+    DecisionAction.ENDORSE: "endorsed",
     DecisionAction.UNDO: "taken back",
 }
 STANDINGS = [
@@ -158,6 +160,9 @@ def _points(where: Where, now: datetime, left: int) -> list[DayPoint]:
     # A decision takes a candidate out of the open ones, unless it was deferred before; taking one
     # back brings it in again if it was decided from there.
     decisions = ReviewDecision.objects.filter(scope_id__in=where.scopes, created_at__gte=first)
+    # What is endorsed waits for its second reviewer as what it was.
+    decisions = decisions.exclude(action=DecisionAction.ENDORSE)
+    decisions = decisions.exclude(undoes__action=DecisionAction.ENDORSE)
     came = Q(action=DecisionAction.UNDO, undoes__candidate_state=PENDING)
     changed = (
         decisions.annotate(
