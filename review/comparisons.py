@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from codememory.models import Candidate, EvidenceLink, EvidenceSegment, Project
 from codememory.paths import shown_path
 from review.differences import DiffRow, side_by_side
-from review.excerpts import excerpt_lines
+from review.explorer.hunk_rows import unified
+from review.highlighting import Span, with_spans
 from review.references import Piece, piece_of
 from review.rivals import Rival
 
@@ -21,6 +22,16 @@ class Comparison:
     new: Piece
     rows: list[DiffRow]
     commit: str | None  # in which the old words were replaced, where that is known
+
+    @property
+    def unified(self) -> list[DiffRow]:
+        """The same rows one below the other."""
+        return unified(self.rows)
+
+    @property
+    def redactions(self) -> list[object]:
+        """Those of both sides: marks of them are boxed."""
+        return [*self.old.link.segment.redactions, *self.new.link.segment.redactions]
 
     @property
     def is_same_path(self) -> bool:
@@ -41,6 +52,7 @@ def comparison_of(
     old = piece_of(project, link)
     new = next((piece for piece in pieces if _is_same_place(piece, link)), pieces[0])
     rows = side_by_side(_numbered(old), _numbered(new))
+    rows = with_spans(rows, _spans(old), _spans(new))
     return Comparison(old, new, rows, commit)
 
 
@@ -69,7 +81,8 @@ def _is_same_place(piece: Piece, link: EvidenceLink) -> bool:
 
 
 def _numbered(piece: Piece) -> list[tuple[int, str]]:
-    return [
-        (line.number, line.before + line.cited + line.after)
-        for line in excerpt_lines(piece.link.segment, piece.link)
-    ]
+    return [(line.number, line.text) for line in piece.lines]
+
+
+def _spans(piece: Piece) -> dict[int, tuple[Span, ...]]:
+    return {line.number: line.spans for line in piece.lines}

@@ -25,11 +25,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A line on one side: its number, its parts, and whether the line differs."""
+    """A line on one side: its number, its parts, whether the line differs.
+
+    `spans` are runs of its characters that are code of some kind: (start, end, class).
+    """
 
     number: int
     parts: tuple[Part, ...]
     is_changed: bool
+    spans: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

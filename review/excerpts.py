@@ -6,9 +6,12 @@ Ranges are those of the original bytes; where redactions replaced some, offsets 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from codememory.models import EvidenceLink, EvidenceSegment
+from review.differences import Part
+from review.highlighting import Span, highlight
 
 MAX_LINES = 400
 _LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -17,12 +20,25 @@ _MARKER = re.compile(rb"\[REDACTED:[^\]\r\n]{1,60}\]")
 
 @dataclass(frozen=True, slots=True)
 class ExcerptLine:
-    """One line: the text before, inside and after the cited sentence (undecodable bytes kept)."""
+    """One line: the text before, inside and after the cited sentence (undecodable bytes kept).
+
+    `spans` are runs of its characters that are code of some kind.
+    """
 
     number: int
     before: str
     cited: str
     after: str
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.before + self.cited + self.after
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        pieces = (("same", self.before), ("cited", self.cited), ("same", self.after))
+        return tuple(Part(kind, text) for kind, text in pieces if text)
 
 
 def excerpt_lines(segment: EvidenceSegment, link: EvidenceLink) -> list[ExcerptLine]:
@@ -48,6 +64,12 @@ def excerpt_lines(segment: EvidenceSegment, link: EvidenceLink) -> list[ExcerptL
         )
         at = found.end() if found else len(content)
     return lines
+
+
+def highlighted(path: str, lines: Sequence[ExcerptLine]) -> list[ExcerptLine]:
+    """The lines of a file with their code in colours."""
+    spans = highlight(path, [line.text for line in lines])
+    return [replace(line, spans=found) for line, found in zip(lines, spans, strict=True)]
 
 
 def cited_text(segment: EvidenceSegment, link: EvidenceLink) -> str:

@@ -14,7 +14,7 @@ from codememory.evidence import find_evidence
 from codememory.models import EvidenceLink, Project
 from codememory.paths import shown_path
 from codememory.verdicts import Method, VerdictKind
-from review.excerpts import ExcerptLine, cited_text, excerpt_lines
+from review.excerpts import ExcerptLine, cited_text, excerpt_lines, highlighted
 from review.glyphs import count_hidden
 
 # Shown above or beside the table, or only of use to a program.
@@ -119,11 +119,12 @@ class Piece:
 def piece_of(project: Project, link: EvidenceLink) -> Piece:
     """Return the segment behind a link; the caller has joined segment, revision and path."""
     segment = link.segment
+    path = shown_path(bytes(segment.revision.path.raw)) or ""
     return Piece(
         link,
         find_evidence(project, f"S{segment.pk}") or {},
-        shown_path(bytes(segment.revision.path.raw)) or "",
-        excerpt_lines(segment, link),
+        path,
+        highlighted(path, excerpt_lines(segment, link)),
         cited_text(segment, link),
     )
 

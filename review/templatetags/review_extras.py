@@ -12,7 +12,8 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from review.access import KEYS_COOKIE
-from review.differences import Part
+from review.differences import Cell, Part
+from review.excerpts import ExcerptLine
 from review.forms import FLAGS
 from review.glyphs import code_and_name, is_seen
 from review.icons import ICONS
@@ -27,6 +28,7 @@ VERDICT_SENTENCES = {
     "UNKNOWN": "Whether the text still stands cannot be said now.",
 }
 FLAG_WORDS = dict(FLAGS)
+TAGS = {"old": "<del>{}</del>", "new": "<ins>{}</ins>", "cited": "<mark>{}</mark>"}
 _REDACTED = re.compile(r"\[(REDACTED:[a-z0-9_-]{1,40}:[0-9a-f]{8})\]")
 
 
@@ -42,8 +44,12 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def shortcut(name: str) -> SafeString:
-    """Print the attribute by which the script finds the element that a key presses."""
-    return format_html('aria-keyshortcuts="{}"', SHORTCUTS[name].key)
+    """Print the attribute by which the script finds the element that a key presses.
+
+    Two keys in a row have no name in ARIA, whose space separates alternatives.
+    """
+    key = SHORTCUTS[name].key
+    return format_html('data-keys="{}"' if " " in key else 'aria-keyshortcuts="{}"', key)
 
 
 @register.simple_tag
@@ -79,10 +85,75 @@ def visible(text: str, redactions: list[object] | None = None) -> SafeString:
 @register.filter
 def marked(parts: Iterable[Part]) -> SafeString:
     """Show a word difference: what went struck, what came underlined."""
-    tags = {"old": "<del>{}</del>", "new": "<ins>{}</ins>"}
     return format_html_join(
-        "", "{}", ((format_html(tags.get(part.kind, "{}"), visible(part.text)),) for part in parts)
+        "", "{}", ((format_html(TAGS.get(part.kind, "{}"), visible(part.text)),) for part in parts)
     )
+
+
+@register.filter
+def code(line: ExcerptLine | Cell, redactions: list[object] | None = None) -> SafeString:
+    """Show a line of evidence: its marked parts, its code in classes, and every character of it."""
+    text = "".join(part.text for part in line.parts)
+    markers = list(_REDACTED.finditer(text)) if redactions else []
+    shown: list[SafeString] = []
+    at = 0
+    for part in line.parts:
+        end = at + len(part.text)
+        inner = _runs(text, at, end, line.spans, markers)
+        shown.append(format_html(TAGS.get(part.kind, "{}"), inner))
+        at = end
+    return format_html_join("", "{}", ((part,) for part in shown))
+
+
+def _runs(
+    text: str,
+    start: int,
+    end: int,
+    spans: Iterable[tuple[int, int, str]],
+    markers: Iterable[re.Match[str]],
+) -> SafeString:
+    """Characters [start, end) of a line; marks of redaction are whole boxes, in no class."""
+    boxes = [found for found in markers if start <= found.start() and found.end() <= end]
+    edges = [(found.start(), found.end(), "") for found in boxes]
+    for first, last, kind in spans:
+        edges += [
+            (max(first, a), min(last, b), kind)
+            for a, b in _between(boxes, start, end)
+            if max(first, a) < min(last, b)
+        ]
+    shown: list[SafeString] = []
+    at = start
+    for first, last, kind in sorted(edges):
+        shown.append(_glyphs(text, at, first))
+        if kind:
+            shown.append(
+                format_html('<span class="{}">{}</span>', kind, _glyphs(text, first, last))
+            )
+        else:
+            shown.append(
+                format_html('<span class="redacted">{}</span>', text[first + 1 : last - 1])
+            )
+        at = last
+    shown.append(_glyphs(text, at, end))
+    return format_html_join("", "{}", ((part,) for part in shown))
+
+
+def _between(boxes: list[re.Match[str]], start: int, end: int) -> list[tuple[int, int]]:
+    """What is left of [start, end) beside the boxes."""
+    edges = [start, *(edge for box in boxes for edge in box.span()), end]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def _glyphs(text: str, start: int, end: int) -> SafeString:
+    """Characters [start, end) of a text, each shown by what stands around it in all of it."""
+    parts: list[SafeString] = []
+    plain_from = start
+    for index in range(start, end):
+        if not is_seen(text, index):
+            parts += [conditional_escape(text[plain_from:index]), _boxed(text[index])]
+            plain_from = index + 1
+    parts.append(conditional_escape(text[plain_from:end]))
+    return format_html_join("", "{}", ((part,) for part in parts))
 
 
 @register.filter
