@@ -22,6 +22,7 @@ from codememory.models import (
     FactsProgress,
     FileChange,
     GitCommit,
+    PathOrigin,
     Reversal,
     Run,
     SourceKind,
@@ -35,6 +36,7 @@ from codememory.rejected_changes import rejected_batches
 from codememory.reversal_rows import store_reversals
 from codememory.reversals import REVERSALS_REVISION, ReversalFinder, batch_end, without_sweeps
 from codememory.runs import Claim
+from codememory.similar_copies import CopyFinder
 from codememory.stored_gaps import store_gaps
 from codememory.symbol_facts import (
     ChangedContent,
@@ -51,7 +53,9 @@ from collectors.policy import Policy
 from collectors.symbols import EXTRACTOR_REVISION
 from collectors.values import Gap, GapReason
 
-SWEPT = "reversals not sought in"  # the detail of a gap: how many files of one commit follow
+# Details of gaps; how many files of one commit follow.
+SWEPT = "reversals not sought in"
+COPIED = "sources that are only similar not sought of"
 
 MANY = 2_000  # file changes that reversals are sought in at once; fewer leave statistics alone
 
@@ -71,7 +75,9 @@ def facts_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy) 
     """Read what is new; yield after each committed batch."""
     yield from _begin_phases(claim, run)
     yield from _symbol_batches(claim, run, reader, policy)
-    yield from _reversal_batches(claim, run)
+    yield from _reversal_batches(
+        claim, run, CopyFinder(run.scope_id, reader, policy.max_blob_bytes)
+    )
     yield from rejected_batches(claim, run, reader, policy)
 
 
@@ -111,6 +117,8 @@ def _begin_phases(claim: Claim, run: Run) -> Iterator[None]:
                 for model in _LEFT[phase]:
                     model.objects.filter(scope_id=run.scope_id).delete()
                 FactsProgress.objects.filter(scope_id=run.scope_id, phase=phase).delete()
+            if FactsPhase.REVERSALS in stale:  # what a person settled stays
+                PathOrigin.objects.filter(scope_id=run.scope_id, settled_at=None).delete()
             FactsProgress.objects.get_or_create(
                 scope_id=run.scope_id,
                 phase=phase,
@@ -222,15 +230,15 @@ def _refresh_statistics() -> None:
             cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 
 
-def _sweep_gaps(sweeps: Mapping[int, int]) -> list[Gap]:
-    oids = dict(GitCommit.objects.filter(pk__in=list(sweeps)).values_list("pk", "oid"))
+def _budget_gaps(commits: Mapping[int, int], what: str) -> list[Gap]:
+    oids = dict(GitCommit.objects.filter(pk__in=list(commits)).values_list("pk", "oid"))
     return [
-        Gap(GapReason.BUDGET, commit_oid=oids[pk], detail=f"{SWEPT} {size} files")
-        for pk, size in sorted(sweeps.items())
+        Gap(GapReason.BUDGET, commit_oid=oids[pk], detail=f"{what} {size} files")
+        for pk, size in sorted(commits.items())
     ]
 
 
-def _reversal_batches(claim: Claim, run: Run) -> Iterator[None]:
+def _reversal_batches(claim: Claim, run: Run, copies: CopyFinder) -> Iterator[None]:
     scope_id = run.scope_id
     finder = ReversalFinder(scope_id)
     after = _after(scope_id, FactsPhase.REVERSALS)
@@ -240,10 +248,12 @@ def _reversal_batches(claim: Claim, run: Run) -> Iterator[None]:
         started = time.monotonic()
         steps = select_steps(scope_id, "f.id > %s AND f.id <= %s", after, end)
         steps, sweeps = without_sweeps(steps)
-        found, origins = finder.find(steps), find_origins(scope_id, steps)
+        found = finder.find(steps)
+        origins, unsought = find_origins(scope_id, steps, copies)
+        gaps = [*_budget_gaps(sweeps, SWEPT), *_budget_gaps(unsought, COPIED)]
         found_at = time.monotonic()
         with runs.fenced(claim) as row:
-            store_gaps(scope_id, run.pk, SourceKind.GIT, _sweep_gaps(sweeps), {})
+            store_gaps(scope_id, run.pk, SourceKind.GIT, gaps, {})
             counts = {
                 "reversals": store_reversals(scope_id, found),
                 "path_origins": store_origins(origins),

@@ -7,16 +7,17 @@ them are written down as OPEN, for a person to choose.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
-from django.db.models.functions import Now
 
 from codememory.bulk import insert_rows
-from codememory.models import Actor, ContentChange, OriginKind, OriginState, PathOrigin
+from codememory.models import ContentChange, FileChange, OriginKind, OriginState, PathOrigin
 from codememory.owned_rows import Step, select_steps
+from codememory.paths import shown_path
+from codememory.similar_copies import CopyFinder, large_commits
 
 LEAST_BYTES = 48  # of a content: smaller ones are equal by chance
 MOST_SOURCES = 20  # of one file
@@ -29,8 +30,13 @@ _FIRST_BEGUN = """
 """
 
 
-def find_origins(scope_id: int, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
-    """Rows of PathOrigin for the files that these steps (whole commits) show as new."""
+def find_origins(
+    scope_id: int, steps: Sequence[Step], finder: CopyFinder
+) -> tuple[list[tuple[Any, ...]], dict[int, int]]:
+    """Rows of PathOrigin for the files that these steps (whole commits) show as new.
+
+    Also the commits with too many new files to look for similar ones, with how many.
+    """
     large = _large(scope_id, {step.new_oid for step in steps if step.kind in {"A", "R"}})
     by_commit: dict[int, list[Step]] = defaultdict(list)
     for step in steps:
@@ -47,7 +53,10 @@ def find_origins(scope_id: int, steps: Sequence[Step]) -> list[tuple[Any, ...]]:
                 rows += _renames(scope_id, step, sources)
             elif step.kind == "A":
                 lone.append(step)
-    return rows + _copies(scope_id, lone)
+    equal = _copies(scope_id, lone)
+    known = {row[1] for row in equal}
+    unlike = [step for step in lone if step.id not in known]
+    return [*rows, *equal, *finder.find(unlike, steps)], large_commits(unlike)
 
 
 def _left(group: Iterable[Step]) -> Mapping[str, list[int]]:
@@ -139,26 +148,39 @@ def followed_sources(scope_id: int, steps: Sequence[Step]) -> dict[int, int]:
     return found
 
 
+def origins_of(
+    scope_id: int, rows: Sequence[FileChange], is_shown: Callable[[bytes], bool]
+) -> dict[int, list[dict[str, Any]]]:
+    """What is said of where files came from, by file change: what Git lists, and what was found.
+
+    What a person refused is left out, and so are sources whose path may not be shown.
+    """
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    origins = PathOrigin.objects.filter(scope_id=scope_id, file_change_id__in=[r.pk for r in rows])
+    refused = set()
+    for one in origins.select_related("source").order_by("-score", "pk"):
+        raw = bytes(one.source.raw)
+        if one.state == OriginState.REFUSED:
+            refused.add((one.file_change_id, one.source_id))
+        elif is_shown(raw):
+            found[one.file_change_id].append(_origin(one.kind, raw, one.score, one.state))
+    for row in rows:
+        is_listed = row.kind == "R" and row.old_path is not None and not found[row.pk]
+        if is_listed and (row.pk, row.old_path_id) not in refused:
+            assert row.old_path is not None
+            raw, state = bytes(row.old_path.raw), OriginState.CERTAIN
+            found[row.pk].append(_origin(OriginKind.RENAME, raw, row.similarity or 0, state))
+    return found
+
+
+def _origin(kind: str, raw: bytes, score: int, state: str) -> dict[str, Any]:
+    path = shown_path(raw)
+    return {"kind": str(kind), "path": path, "score": score / 100, "state": str(state)}
+
+
 def open_origins(scope_id: int) -> QuerySet[PathOrigin]:
     """The queue of a reviewer: origins that nobody chose yet, the oldest first."""
     rows = PathOrigin.objects.filter(scope_id=scope_id, state=OriginState.OPEN)
     return rows.select_related("file_change__commit", "file_change__new_path", "source").order_by(
         "pk"
     )
-
-
-def settle_origin(scope_id: int, origin_id: int, actor: Actor, *, is_accepted: bool) -> bool:
-    """Record a person's choice, once; False where it was settled already or is not there.
-
-    The caller has made sure that the actor may decide. Accepting one refuses its rivals.
-    """
-    chosen = PathOrigin.objects.filter(scope_id=scope_id, pk=origin_id, state=OriginState.OPEN)
-    state = OriginState.ACCEPTED if is_accepted else OriginState.REFUSED
-    file_change = chosen.values_list("file_change_id", flat=True).first()
-    settled = bool(chosen.update(state=state, settled_by=actor, settled_at=Now()))
-    if settled and is_accepted:
-        rivals = PathOrigin.objects.filter(
-            scope_id=scope_id, file_change_id=file_change, state=OriginState.OPEN
-        )
-        rivals.update(state=OriginState.REFUSED, settled_by=actor, settled_at=Now())
-    return settled

@@ -18,7 +18,7 @@ from codememory.owned_rows import PathSteps, Step, select_steps
 from codememory.reversal_rows import Found, RestoredSymbol
 from collectors.values import Hunk
 
-REVERSALS_REVISION = 1
+REVERSALS_REVISION = 2
 BATCH = 1_000  # file changes, rounded up to whole commits
 MOST_STEPS = 40  # that one change may take back at once
 SWEEP = 5_000  # file changes of one commit; what a larger one undoes is not looked for

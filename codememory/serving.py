@@ -31,6 +31,11 @@ def serves_change(checkout: Checkout, row: FileChange) -> bool:
     return not any(path_class in UNREAD_CLASSES for path_class in classes)
 
 
+def serves_path(checkout: Checkout, raw: bytes) -> bool:
+    """Whether a path may be named beside content of another one."""
+    return checkout.policy.classify(raw)[0] not in UNREAD_CLASSES
+
+
 def served_rows(checkout: Checkout, rows: Iterable[FileChange]) -> list[FileChange]:
     """Leave out file changes whose content was read and is not shown any more.
 

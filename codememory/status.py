@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from codememory.checkout import Checkout
-from codememory.facts import SWEPT
+from codememory.facts import COPIED, SWEPT
 from codememory.models import (
     Candidate,
     EvidenceSegment,
@@ -153,7 +153,7 @@ def _has_cut(scope_id: int) -> bool:
     """Whether a commit changed more files than are read of one; a content that is cut is whole."""
     rows = GapRecord.objects.filter(scope_id=scope_id, source=SourceKind.GIT, reason="BUDGET")
     cut = rows.filter(commit_oid__isnull=False, object_oid=None)
-    return cut.exclude(detail__startswith=SWEPT).exists()
+    return cut.exclude(Q(detail__startswith=SWEPT) | Q(detail__startswith=COPIED)).exists()
 
 
 def _commits(checkout: Checkout) -> dict[str, int | None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.db.models import Count
@@ -33,7 +34,7 @@ from codememory.models import (
 from codememory.owned_rows import Step
 from codememory.path_origins import open_origins
 from codememory.paths import shown_path
-from codememory.serving import serves_change
+from codememory.serving import serves_change, serves_path
 from codememory.timeline_events import events_of, text_of
 from codememory.timeline_subjects import Subject, find_subjects
 
@@ -81,7 +82,9 @@ def history_of(
         **_nothing(project),
         "subject": one.shown(),
         "names": _names(project.scope_id, life),
-        "events": events_of(project.scope_id, page, copies, life.changes),
+        "events": events_of(
+            project.scope_id, page, copies, life.changes, partial(serves_path, served)
+        ),
         "total": len(copies),
         **_measures(project.scope_id, life),
         "co_changed": _co_changed(project.scope_id, life),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -11,6 +11,7 @@ from django.db.models import Q
 from codememory.listing import evidence_ids
 from codememory.models import CodeFacts, FileChange, GitCommit, Reversal, SymbolChange, SymbolMove
 from codememory.owned_rows import Step
+from codememory.path_origins import origins_of
 from codememory.paths import shown_path
 from collectors.symbol_values import SymbolChangeKind
 
@@ -24,10 +25,12 @@ def events_of(
     steps: Sequence[Step],
     copies: Mapping[int, Sequence[int]],
     changes: Mapping[int, list[SymbolChange]] | None,
+    is_shown: Callable[[bytes], bool],
 ) -> list[dict[str, Any]]:
     """One event a step, in the order given. `changes`: only those symbols, and their hunks.
 
-    `copies` has all rows that show the same step, under its first row.
+    `copies` has all rows that show the same step, under its first row; `is_shown` says of which
+    paths may be spoken.
     """
     rows = FileChange.objects.filter(scope_id=scope_id).select_related(
         "commit", "old_path", "new_path", "content_change"
@@ -37,6 +40,7 @@ def events_of(
     views = _Views(scope_id, whole)
     reversals = _Reversals(scope_id, {row: step.id for step in steps for row in copies[step.id]})
     symbols = changes if changes is not None else _all_symbols(scope_id, whole)
+    origins = origins_of(scope_id, whole, is_shown)
     moves = _moves(scope_id, [c for found in symbols.values() for c in found])
     coverage = dict(
         CodeFacts.objects.filter(
@@ -48,6 +52,7 @@ def events_of(
             **_place(by_id[step.id]),
             **views.of(by_id[step.id]),
             **_content(by_id[step.id], symbols.get(step.id, []), moves, is_whole=changes is None),
+            "origins": origins[step.id],
             "parser_coverage": coverage.get(step.content),
             **reversals.of(by_id[step.id], symbols.get(step.id, []) if changes else None),
             "rationale": "UNKNOWN",

@@ -6,13 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from codememory.models import Actor, ActorKind, GapRecord, OriginState, PathOrigin
-from codememory.path_origins import open_origins, settle_origin
+from codememory.facts import COPIED
+from codememory.models import (
+    FactsPhase,
+    FactsProgress,
+    GapRecord,
+    OriginState,
+    PathOrigin,
+    Project,
+    Role,
+)
+from codememory.path_origins import open_origins
 from codememory.paths import shown_path
+from codememory.people import actor_of
 from codememory.reversals import SWEEP
+from codememory.similar_copies import MOST_NEW
 from codememory.status import project_status
 from codememory.timeline import history_of
+from review.explorer.origins import Settled, find_arrival, settle
+from tests.builders import make_person
 from tests.collected import collect
+from tests.commands import said
 from tests.repos import RepoBuilder
 
 pytestmark = pytest.mark.django_db
@@ -79,8 +93,7 @@ def test_an_open_rename_is_not_followed_and_an_accepted_one_is(repo: RepoBuilder
     before = history_of(project, "three/licence.txt")
     assert len(before["events"]) == 1
     assert "ORIGIN_OPEN" in {gap["reason"] for gap in before["gaps"]}
-    alice = Actor.objects.create(kind=ActorKind.PERSON, name="alice")
-    settle_origin(project.scope_id, open_origins(project.scope_id)[0].pk, alice, is_accepted=True)
+    accept(project, open_origins(project.scope_id)[0])
     assert history_of(project, "three/licence.txt")["names"][0]["path"] == "one/licence.txt"
 
 
@@ -113,16 +126,128 @@ def test_small_contents_say_nothing(repo: RepoBuilder) -> None:
     assert origins(repo) == []
 
 
-def test_a_person_settles_it_once_and_no_run_asks_again(repo: RepoBuilder) -> None:
+def test_no_run_asks_again_what_a_person_settled(repo: RepoBuilder) -> None:
     repo.write("three/licence.txt", TEXT)
     repo.commit()
     project = collect(repo, ("git",))
-    alice = Actor.objects.create(kind=ActorKind.PERSON, name="alice")
-    first = open_origins(project.scope_id)[0]
-    assert settle_origin(project.scope_id, first.pk, alice, is_accepted=True)
-    assert not settle_origin(project.scope_id, first.pk, alice, is_accepted=False)
+    accept(project, open_origins(project.scope_id)[0])
+    FactsProgress.objects.filter(phase=FactsPhase.REVERSALS).update(revision=0)
     collect(repo, ("git",))
     assert set(PathOrigin.objects.values_list("state", flat=True)) == {
         OriginState.ACCEPTED,
         OriginState.REFUSED,
     }
+
+
+# Copies that were edited before they were committed
+
+
+def code(names: str, body: str = "return shelf.count") -> str:
+    """A module with a function of five lines for each name."""
+    return "".join(
+        f"def {name}(shelf, order):\n    assert shelf.is_open, '{name} needs an open shelf'\n"
+        f"    log.info('{name} of order %s', order.number)\n"
+        f"    {body} - order.reserved('{name}')\n\n\n"
+        for name in names.split()
+    )
+
+
+SHELVES = code("lend give_back reserve count_them move_all renew")
+EDITED = SHELVES.replace("shelf.count", "shelf.total").replace("def renew", "def prolong")
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> RepoBuilder:
+    repo = RepoBuilder(tmp_path / "library")
+    repo.write("src/shelves.py", SHELVES)
+    repo.write("src/people.py", code("enrol leave pay"))
+    repo.commit()
+    return repo
+
+
+def test_an_edited_copy_is_found_with_its_score(library: RepoBuilder) -> None:
+    library.write("src/boxes.py", EDITED)
+    library.commit()
+    assert origins(library) == [("COPY", "src/shelves.py", "CERTAIN", False)]
+    assert 50 <= PathOrigin.objects.get().score < 100
+
+
+def test_an_edited_copy_says_so_in_its_history(library: RepoBuilder) -> None:
+    library.write("src/boxes.py", EDITED)
+    library.commit()
+    project = collect(library, ("git",))
+    (event,) = history_of(project, "src/boxes.py")["events"]
+    (origin,) = event["origins"]
+    assert (origin["kind"], origin["path"]) == ("COPY", "src/shelves.py")
+    assert (
+        "a copy of src/shelves.py (" in said("history", "src/boxes.py", "--project", "library").out
+    )
+
+
+def test_a_copy_of_what_the_same_commit_changed_is_of_what_was_there_before(
+    library: RepoBuilder,
+) -> None:
+    library.write("elsewhere/boxes.txt", EDITED)
+    library.write("src/shelves.py", code("lend"))
+    library.commit()
+    assert origins(library) == [("COPY", "src/shelves.py", "CERTAIN", False)]
+
+
+def test_a_copy_of_what_a_file_became_is_equal(library: RepoBuilder) -> None:
+    library.write("src/shelves.py", EDITED)
+    library.commit()
+    library.write("src/boxes.py", EDITED)
+    library.commit()
+    assert origins(library) == [("COPY", "src/shelves.py", "CERTAIN", False)]
+    assert PathOrigin.objects.get().score == 100
+
+
+def test_two_files_that_are_as_much_alike_stay_open(library: RepoBuilder) -> None:
+    library.write("src/racks.py", SHELVES.replace("log.info", "log.debug", 1))
+    library.commit()
+    library.write("src/boxes.py", EDITED)
+    library.commit()
+    boxes = [one for one in origins(library) if one[2] == "OPEN"]
+    assert {path for _, path, _, _ in boxes} == {"src/shelves.py", "src/racks.py"}
+
+
+def test_a_licence_at_the_head_of_each_file_makes_no_copies(library: RepoBuilder) -> None:
+    for name in "abcdefgh":
+        library.write(f"src/{name}.py", TEXT + code(f"own_{name}"))
+    library.commit()
+    library.write("src/late.py", TEXT + code("own_late"))
+    library.commit()
+    assert origins(library) == []
+
+
+def test_a_file_of_another_branch_is_no_source(library: RepoBuilder) -> None:
+    library.branch("side")
+    library.write("src/boxes.py", EDITED)
+    library.commit()
+    library.checkout("main")
+    library.remove("src/shelves.py")
+    library.commit()
+    library.write("src/cases.py", EDITED.replace("def lend", "def hand_out"))
+    library.commit()
+    library.merge("side")
+    collect(library, ("git",))
+    assert not PathOrigin.objects.filter(file_change__new_path__raw=b"src/cases.py").exists()
+
+
+def test_a_commit_with_very_many_new_files_says_what_is_not_sought(library: RepoBuilder) -> None:
+    for number in range(MOST_NEW + 1):
+        library.write(f"new/f{number}.txt", f"text number {number}\n" * 20)
+    library.commit()
+    project = collect(library, ("git",))
+    gap = GapRecord.objects.get(scope_id=project.scope_id, reason="BUDGET")
+    assert gap.detail == f"{COPIED} {MOST_NEW + 1} files"
+    assert project_status(project)["sources"]["git"]["state"] == "COMPLETE"
+
+
+def accept(project: Project, origin: PathOrigin) -> None:
+    """Choose as a reviewer does who has the page open."""
+    arrival = find_arrival(project, origin.file_change_id)
+    assert arrival is not None
+    alice = actor_of(make_person(project, Role.REVIEWER, "alice"))
+    settled = settle(project, origin.file_change_id, str(origin.pk), arrival.seen, alice)
+    assert isinstance(settled, Settled)

@@ -85,8 +85,9 @@ def _event(event: dict[str, Any]) -> list[str]:
     lines = [f"{event['commit'][:12]}{shown_by}  {day}  {event['change']}  {size}  {clip(who, 30)}"]
     old, new = event["old_path"], event["new_path"]
     if old != new:
-        was = {None: "added", new: ""}.get(old, f"renamed from {old}")
-        lines.append(f"    {was or ''}" if new is not None else f"    deleted {old}")
+        was = "added" if old is None else f"renamed from {old}"
+        lines.append(f"    {was}" if new is not None else f"    deleted {old}")
+    lines += [f"    {line}" for line in _origins(event["origins"])]
     lines += [f"    {_symbol(one)}" for one in event["symbols"][:SYMBOLS_SHOWN]]
     if event["symbol_count"] > SYMBOLS_SHOWN:
         lines.append(f"    ... and {event['symbol_count'] - SYMBOLS_SHOWN} more symbols")
@@ -99,6 +100,20 @@ def _event(event: dict[str, Any]) -> list[str]:
     if event["evidence_ids"]:
         lines.append("    " + clip(f"evidence {' '.join(event['evidence_ids'])}", width() - 4))
     return lines
+
+
+def _origins(origins: list[dict[str, Any]]) -> list[str]:
+    """Where a file came from, unless it is a rename without an edit and without a rival."""
+    told = [f"{one['path']} ({one['score']:.0%} alike)" for one in origins]
+    if len(origins) > 1:
+        word = origins[0]["kind"].lower()
+        more = f" or {len(told) - 3} more" if len(told) > 3 else ""
+        return [f"a {word} of {' or '.join(told[:3])}{more}: nobody has chosen"]
+    return [
+        f"a {one['kind'].lower()} of {text}"
+        for one, text in zip(origins, told, strict=True)
+        if one["kind"] == "COPY" or one["score"] < 1
+    ]
 
 
 def _day(seconds: int) -> str:
