@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from heapq import heappop, heappush
 
 from codememory.models import GitCommit
 
@@ -15,7 +17,7 @@ class Ancestry:
 
     def __init__(self, scope_id: int) -> None:
         self._scope_id = scope_id
-        self._last: tuple[int, int, set[int]] = (0, 0, set())
+        self._past = _Past(0)
 
     @cached_property
     def _parents(self) -> dict[int, tuple[int, ...]] | None:
@@ -33,18 +35,24 @@ class Ancestry:
     def is_ancestor(self, earlier: int, later: int) -> bool:
         if self._parents is None:
             return earlier < later
-        of, down_to, found = self._last
-        if of != later or earlier < down_to:
-            found = self._reached(later, earlier)
-            self._last = (later, earlier, found)
-        return earlier in found
+        if self._past.commit != later:
+            self._past = _Past(later)
+        return self._past.holds(earlier, self._parents)
 
-    def _reached(self, commit: int, down_to: int) -> set[int]:
-        parents = self._parents or {}
-        seen, waiting = {commit}, [commit]
-        while waiting and len(seen) < MOST_VISITED:
-            for parent in parents.get(waiting.pop(), ()):
-                if parent >= down_to and parent not in seen:
+
+class _Past:
+    """What one commit reaches, walked newest first and only as far down as was asked."""
+
+    def __init__(self, commit: int) -> None:
+        self.commit = commit
+        self._seen = {commit}
+        self._waiting = [-commit]  # a heap, so that the largest id comes first
+
+    def holds(self, earlier: int, parents: Mapping[int, tuple[int, ...]]) -> bool:
+        seen, waiting = self._seen, self._waiting
+        while waiting and -waiting[0] > earlier and len(seen) < MOST_VISITED:
+            for parent in parents.get(-heappop(waiting), ()):
+                if parent not in seen:
                     seen.add(parent)
-                    waiting.append(parent)
-        return seen
+                    heappush(waiting, -parent)
+        return earlier in seen

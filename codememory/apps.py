@@ -10,4 +10,9 @@ class CodeMemoryConfig(AppConfig):
     verbose_name = "CodeMemory"
 
     def ready(self) -> None:
-        from codememory import checks  # noqa: F401, PLC0415 -- importing registers them
+        from codememory import (  # noqa: PLC0415 -- importing registers the checks
+            arrays,
+            checks,  # noqa: F401
+        )
+
+        arrays.connect()

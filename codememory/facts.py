@@ -46,7 +46,7 @@ from codememory.symbol_facts import (
     next_contents,
     start_contents,
 )
-from codememory.symbol_reader import SymbolReader
+from codememory.symbol_lanes import SymbolLanes
 from codememory.symbol_rows import SymbolNames, store_facts
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
@@ -153,7 +153,7 @@ def _symbol_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy
     scope_id = run.scope_id
     last = ContentChange.objects.filter(scope_id=scope_id).aggregate(last=Max("pk"))["last"] or 0
     after = _after(scope_id, FactsPhase.SYMBOLS)
-    with SymbolReader(reader, policy.max_blob_bytes) as symbols:
+    with SymbolLanes(reader, policy.max_blob_bytes) as symbols:
         work = _SymbolWork(claim, run, symbols)
         while missed := left_behind(scope_id, after):
             work.start(missed)
@@ -173,7 +173,7 @@ def _symbol_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy
 class _SymbolWork:
     """Reads and writes batches of content changes of one run, and measures it."""
 
-    def __init__(self, claim: Claim, run: Run, symbols: SymbolReader) -> None:
+    def __init__(self, claim: Claim, run: Run, symbols: SymbolLanes) -> None:
         self._claim = claim
         self._run = run
         self._symbols = symbols
@@ -204,8 +204,8 @@ class _SymbolWork:
 
     def _counts(self) -> dict[str, float]:
         """What was done since it was last asked."""
-        symbols, before = self._symbols, self._counted
-        self._counted = (symbols.parsed, symbols.bytes_parsed, symbols.hits)
+        before = self._counted
+        self._counted = self._symbols.counts
         names = ("blobs_parsed", "bytes_parsed", "table_hits")
         return {n: b - a for n, a, b in zip(names, before, self._counted, strict=True)}
 

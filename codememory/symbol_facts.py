@@ -9,12 +9,13 @@ from django.db import connection
 
 from codememory.hunk_keys import stored_keys
 from codememory.models import ContentChange
-from codememory.symbol_reader import Reading, Sides, Started, SymbolReader
+from codememory.symbol_lanes import StartedLanes, SymbolLanes
+from codememory.symbol_reader import Reading, Sides
 from collectors.symbol_values import Coverage, TableDifference
 from collectors.symbol_values import SymbolChange as Change
 from collectors.values import ContentClass, Gap, PathClass
 
-BATCH = 150
+BATCH = 300
 MOST_OF_A_COMMIT = 2_000  # content changes that one batch takes to hold a commit whole
 COMPARED = (ContentClass.TEXT, ContentClass.FORMATTING_ONLY, ContentClass.LINE_ENDINGS_ONLY)
 # Each content change with the file change that shows it best: of a path that is read and as the
@@ -77,7 +78,7 @@ class StartedContents:
 
     contents: Sequence[ChangedContent]
     hunks: dict[int, tuple[list[int], bytes]]  # ranges and digests by content change
-    started: Started
+    started: StartedLanes
 
 
 def next_contents(scope_id: int, after_id: int) -> list[ChangedContent]:
@@ -114,7 +115,7 @@ def _select(scope_id: int, which: str, after_id: int, most: int) -> list[Changed
 
 
 def start_contents(
-    scope_id: int, contents: Sequence[ChangedContent], reader: SymbolReader
+    scope_id: int, contents: Sequence[ChangedContent], reader: SymbolLanes
 ) -> StartedContents:
     """Have both sides of each parsed and compared."""
     rows = ContentChange.objects.filter(scope_id=scope_id, pk__in=[c.row_id for c in contents])
@@ -126,7 +127,7 @@ def start_contents(
     return StartedContents(contents, hunks, reader.start(sides))
 
 
-def finish_contents(started: StartedContents, reader: SymbolReader) -> list[ReadContent]:
+def finish_contents(started: StartedContents, reader: SymbolLanes) -> list[ReadContent]:
     """What was found out of each; nothing is written."""
     readings = iter(reader.finish(started.started))
     return [

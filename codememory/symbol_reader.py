@@ -99,28 +99,30 @@ class SymbolReader:
         self._reader.prefetch(sorted(missing), limit=self._blob_bytes)
         started = Started(sides, {}, iter(range(len(sides))), _Part(), None)
         self._fill(started)
-        if started.part.pairs:
-            started.answer = self._thread.submit(self._ask, started.part, PART_SECONDS)
         return started
 
     def finish(self, started: Started) -> list[Reading]:
         """Wait for the batch and read the rest of it; readings in the order of the sides."""
-        while started.part.pairs:
-            answer = started.answer.result() if started.answer else None
-            started.answer = None
-            if answer is None:
-                answer = self._ask(started.part, PART_SECONDS)
-            if isinstance(answer, PairsAnswer):
-                self._take(started, started.part, answer)
-            else:
-                self._one_by_one(started, answer)
-            started.part = _Part()
-            self._fill(started)
+        while self.go_on(started):
+            pass
         return [started.readings[number] for number in range(len(started.sides))]
 
+    def go_on(self, started: Started) -> bool:
+        """Wait for the part that is being read and have the next one read; False: it was all."""
+        if started.answer is None:
+            return False
+        answer = started.answer.result()
+        if isinstance(answer, PairsAnswer):
+            self._take(started, started.part, answer)
+        else:
+            self._one_by_one(started, answer)
+        self._fill(started)
+        return started.answer is not None
+
     def _fill(self, started: Started) -> None:
-        """Put into the part what can be asked for; what cannot is answered here."""
-        part = started.part
+        """Ask for a part of what can be read; what cannot is answered here."""
+        part = started.part = _Part()
+        started.answer = None
         while part.size < PART_BYTES and (number := next(started.waiting, None)) is not None:
             sides = started.sides[number]
             contents, gaps = self._contents(sides, part.contents)
@@ -131,6 +133,8 @@ class SymbolReader:
             part.pairs.append(SymbolPair(*_keys(sides), sides.ranges))
             part.contents.update(contents)
             part.size += sum(map(len, contents.values()))
+        if part.pairs:
+            started.answer = self._thread.submit(self._ask, part, PART_SECONDS)
 
     def _contents(
         self, sides: Sides, at_hand: dict[str, bytes], *, is_all: bool = False

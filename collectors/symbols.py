@@ -6,6 +6,7 @@ Pure: bytes in, a `SymbolTable` of tuples out, so that a process that can be kil
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
@@ -120,22 +121,21 @@ def hunks_of(
 ) -> dict[int, list[int]]:
     """Which ranges of lines (numbers from 1) touch the wanted symbols innermost, by their id().
 
-    `symbols_touched` the other way round: cheaper for many hunks and few symbols. A symbol comes
-    with all that is inside of it, by the numbers that `parent` means.
+    `symbols_touched` the other way round: cheaper for many hunks and few symbols. The ranges come
+    in order; a symbol with all that is inside of it, by the numbers that `parent` means.
     """
     inner: dict[int, list[Symbol]] = {n: [] for n, one in symbols.items() if id(one) in wanted}
     for one in symbols.values():
         if one.parent in inner:
             inner[one.parent].append(one)
+    # In order, as hunks are: those that reach a symbol stand side by side.
+    firsts, lasts = [min(pair) for pair in lines], [last for _, last in lines]
     found = {}
     for number, inside in inner.items():
         one = symbols[number]
+        begin, end = bisect_left(lasts, one.first_line), bisect_right(firsts, one.last_line)
         found[id(one)] = [
-            n
-            for n, (first, last) in enumerate(lines, 1)
-            if one.first_line <= last
-            and one.last_line >= min(first, last)
-            and _is_touched(one, min(first, last), last, inside)
+            n + 1 for n in range(begin, end) if _is_touched(one, firsts[n], lasts[n], inside)
         ]
     return found
 

@@ -21,10 +21,13 @@ MAX_TREES = 200_000  # visited for one comparison, or for one listing
 MAX_PREFETCHED = 2_000  # trees
 MAX_TREE_BYTES = 8 << 20  # one folder of some 150,000 files; unfolded it takes ten times as much
 _KEPT_ENTRIES = 200_000
+_KEPT_COMPARED = 10_000  # pairs of folders, of few differences each
+_KEPT_DIFFERENCES = 50
 _TREE = 0o040000
 SUBMODULE = 0o160000
 MAX_COMMIT_BYTES = 16 << 20
-_MODES = {b"100644", b"100755", b"100664", b"120000", b"160000", b"40000", b"040000"}
+_FOLDER_MODES = {b"40000", b"040000"}
+_MODES = {b"100644", b"100755", b"100664", b"120000", b"160000"} | _FOLDER_MODES
 
 
 class Entry(NamedTuple):
@@ -49,7 +52,17 @@ class _Step(NamedTuple):
     row: Difference | None = None
 
 
+class _Named(NamedTuple):
+    """What is called so directly in a folder, on either side."""
+
+    name: bytes
+    is_folder: bool
+    before: Entry | None
+    after: Entry | None
+
+
 _Entries = frozenset[tuple[bytes, bytes, bytes]]  # mode, name and object id as they stand there
+_Pair = tuple[str | None, str | None]  # trees; None: the empty one
 
 
 @dataclass(slots=True)
@@ -73,12 +86,13 @@ class TreeWalker:
         self._id_bytes = reader.id_bytes
         self._pattern = re.compile(rb"([0-7]+) ([^\0]*)\0([\s\S]{%d})" % self._id_bytes)
         self._kept: OrderedDict[str, _Entries] = OrderedDict()
+        self._compared: OrderedDict[_Pair, list[_Named]] = OrderedDict()
         self._count = 0
         self._wrong: dict[str, str] = {}
 
-    def prefetch(self, pairs: Iterable[tuple[str | None, str | None]]) -> None:
+    def prefetch(self, pairs: Iterable[_Pair]) -> None:
         """Read what comparing these trees will need, all of one depth in one exchange."""
-        level, seen = set(pairs), set[tuple[str | None, str | None]]()
+        level, seen = set(pairs), set[_Pair]()
         left = MAX_PREFETCHED
         while level and left > 0:
             wanted = {oid for pair in level for oid in pair if oid and oid not in self._kept}
@@ -87,7 +101,7 @@ class TreeWalker:
             seen |= level
             level = {pair for old, new in level for pair in self._folders(old, new)} - seen
 
-    def _folders(self, old: str | None, new: str | None) -> list[tuple[str | None, str | None]]:
+    def _folders(self, old: str | None, new: str | None) -> list[_Pair]:
         steps = self._open(_Step(b"", old, new), [])
         return [(step.old, step.new) for step in steps if step.row is None]
 
@@ -133,12 +147,8 @@ class TreeWalker:
         old, new = self._entries(step, step.old, gaps), self._entries(step, step.new, gaps)
         if old is None or new is None:
             return []  # nothing can be said of what lies below
-        olds, news = _by_name(old - new), _by_name(new - old)
         steps = []
-        for name, is_folder in sorted(olds.keys() | news.keys(), key=_git_order):
-            before, after = olds.get((name, is_folder)), news.get((name, is_folder))
-            if before == after:
-                continue  # modes that differ in writing only
+        for name, is_folder, before, after in self._differing((step.old, step.new), old, new):
             path = step.path + name
             if is_folder:
                 oids = (before.oid if before else None, after.oid if after else None)
@@ -146,6 +156,24 @@ class TreeWalker:
             else:
                 steps.append(_Step(path, None, None, Difference(path, before, after)))
         return steps
+
+    def _differing(self, pair: _Pair, old: _Entries, new: _Entries) -> list[_Named]:
+        """What two folders do not share, in git's order; asked for twice, so kept for a while."""
+        found = self._compared.get(pair)
+        if found is None:
+            olds, news = _by_name(old - new), _by_name(new - old)
+            keys = olds.keys() | news.keys()
+            found = [
+                _Named(*key, before, after)
+                for key in (sorted(keys, key=_git_order) if len(keys) > 1 else keys)
+                # The same: modes that differ in writing only.
+                if (before := olds.get(key)) != (after := news.get(key))
+            ]
+            if len(found) <= _KEPT_DIFFERENCES:
+                self._compared[pair] = found
+                if len(self._compared) > _KEPT_COMPARED:
+                    self._compared.popitem(last=False)
+        return found
 
     def _entries(self, step: _Step, oid: str | None, gaps: list[Gap]) -> _Entries | None:
         if oid is None:
@@ -185,6 +213,8 @@ def _sound(
     listed: list[tuple[bytes, bytes, bytes]],
 ) -> tuple[list[tuple[bytes, bytes, bytes]], str]:
     """The entries that can be told apart, and what is wrong with the others."""
+    if _is_sound(listed):
+        return listed, ""
     kept, names, wrong = [], set(), set()
     last = b""
     for mode, name, oid in listed:
@@ -205,12 +235,28 @@ def _sound(
     return kept, ", ".join(sorted(wrong))
 
 
+def _is_sound(listed: list[tuple[bytes, bytes, bytes]]) -> bool:
+    """Whether nothing is wrong: what is true of nearly every tree, found without a loop."""
+    names = [name for _, name, _ in listed]
+    places = [n + b"/" if m in _FOLDER_MODES else n for m, n, _ in listed]
+    return (
+        _MODES.issuperset({mode for mode, _, _ in listed})
+        and len(set(names)) == len(names)
+        and b"" not in names
+        and b"/" not in b"".join(names)
+        and places == sorted(places)
+    )
+
+
 def _canonical(mode: int) -> int:
     """The mode that git itself makes of what stands in a tree."""
     kind = mode & 0o170000
     if kind == 0o100000:
         return 0o100755 if mode & 0o100 else 0o100644
     return kind if kind in {0o120000, _TREE} else SUBMODULE
+
+
+_CANONICAL = {mode: _canonical(int(mode, 8)) for mode in _MODES}
 
 
 def _git_order(key: tuple[bytes, bool]) -> bytes:
@@ -221,7 +267,7 @@ def _git_order(key: tuple[bytes, bool]) -> bytes:
 def _by_name(entries: _Entries) -> dict[tuple[bytes, bool], Entry]:
     found = {}
     for mode, name, oid in entries:
-        entry = Entry(_canonical(int(mode, 8)), oid.hex())
+        entry = Entry(_CANONICAL.get(mode) or _canonical(int(mode, 8)), oid.hex())
         found[name, entry.mode == _TREE] = entry
     return found
 

@@ -62,9 +62,11 @@ def terms(text: str) -> Iterator[str]:
 def term_counts(text: str) -> dict[str, float]:
     """How often each term occurs; a folded form counts a little less than a plain one."""
     counts: dict[str, float] = {}
+    known = counts.get
     for word, times in Counter(parted_words(text)).items():
-        for term, share in word_terms(word):
-            counts[term] = counts.get(term, 0.0) + share * times
+        # Most words are short: one call less for each is felt over a whole history.
+        for term, share in _word_terms(word) if len(word) <= WORD_LIMIT else word_terms(word):
+            counts[term] = known(term, 0.0) + share * times
     return counts
 
 

@@ -7,9 +7,9 @@ Beside the terms stand the change's shape and which words are neighbours in it, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from string import ascii_letters
 
 from codememory.search import ranking
 from codememory.search.analyser import term_counts
@@ -25,7 +25,7 @@ HEADER_SEARCH_LINES = 400  # how far up the line that names the surrounding code
 LINE_LIMIT = 1_000  # of a longer line (minified, encoded) only this much
 FILES_LIMIT = 300  # a change of more files is a sweep: the rest counts by path alone
 
-_HEADER = re.compile(rb"[A-Za-z_$]")
+_HEADERS = frozenset(letter.encode() for letter in ascii_letters + "_$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class _Texts:
 def _header(lines: list[bytes], last: int) -> int | None:
     """The nearest line above that starts with a letter: what git shows behind `@@`."""
     for index in range(min(last, len(lines) - 1), max(-1, last - HEADER_SEARCH_LINES), -1):
-        if _HEADER.match(lines[index]):
+        if lines[index][:1] in _HEADERS:
             return index
     return None
 

@@ -63,9 +63,11 @@ def _filter(pairs: set[int]) -> bytes:
     if not bits:
         return b""
     kept = bytearray(bits // 8)
-    for pair in pairs:
-        for place in _places(pair, bits):
-            kept[place >> 3] |= 1 << (place & 7)
+    for pair in pairs:  # _places, without a call for each of a thousand pairs a change
+        place = pair % bits
+        kept[place >> 3] |= 1 << (place & 7)
+        place = ((pair ^ pair >> 15) * _SECOND & _MASK) % bits
+        kept[place >> 3] |= 1 << (place & 7)
     return bytes(kept)
 
 

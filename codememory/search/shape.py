@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Final
 
 from codememory.search.analyser import parted_words
@@ -90,7 +90,7 @@ class Shape:
         self.removed_lines += sum(hunk.old_lines for hunk in hunks)
 
     def counts(self) -> list[int]:
-        return [min(COUNT_LIMIT, number) for number in astuple(self)]
+        return [min(COUNT_LIMIT, getattr(self, name)) for name in COUNTS]
 
 
 COUNTS: Final = tuple(one.name for one in fields(Shape))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codememory import symbol_reader
+from codememory.symbol_lanes import SymbolLanes
 from codememory.symbol_reader import Reading, Sides, SymbolReader
 from collectors.symbol_pairs import PairsAnswer, SymbolPair, read_pairs
 from collectors.values import GapReason
@@ -85,3 +86,19 @@ def test_what_the_process_forgot_is_handed_over_again(
     symbols._pool.close()  # as if it had been killed
     readings = symbols.finish(symbols.start([sides(repo, "old", "new")]))
     assert told(readings) == [("MODIFIED",)]
+
+
+def test_lanes_answer_in_the_order_they_were_asked(repo: RepoBuilder, tmp_path: Path) -> None:
+    names = [f"{n}.py".encode() for n in range(20)]
+    oid = repo.blob("new.py")
+    asked = [Sides(None, (oid, name), [1, 0, 1, 2, 0, 0, 0, 22]) for name in names]
+    asked[7] = sides(repo, "old", "new")
+    with reading(repo, tmp_path) as (_, reader), SymbolLanes(reader, 1 << 20) as lanes:
+        readings = lanes.finish(lanes.start(asked))
+        assert told(readings) == [("MODIFIED",) if n == 7 else ("ADDED",) for n in range(20)]
+        assert lanes.counts[0] == 3  # the one blob in both processes, and the older one
+
+
+def test_lanes_have_nothing_to_say_of_nothing(repo: RepoBuilder, tmp_path: Path) -> None:
+    with reading(repo, tmp_path) as (_, reader), SymbolLanes(reader, 1 << 20) as lanes:
+        assert lanes.finish(lanes.start([])) == []
