@@ -117,7 +117,7 @@ def test_a_cursor_of_another_project_is_refused_over_mcp(project: Project, tmp_p
 
 def test_one_subject_under_two_names_has_one_cursor(rest: APIClient) -> None:
     address = "/api/v1/projects/shop/history"
-    cursor = rest.get(address, {"subject": "refund", "limit": 1}).json()["next"]
+    cursor = rest.get(address, {"subject": "refund", "limit": "1"}).json()["next"]
     asked: dict[str, str] = {"subject": "src/refunds.py:refund", "cursor": cursor}
     assert len(rest.get(address, asked).json()["events"]) == 2
 
