@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -43,6 +44,8 @@ class CandidateTraits(OwnedModel):
                 name="traits_similar",
                 condition=Q(similar_key__isnull=False),
             ),
+            # How many are said in this document?
+            GinIndex(fields=["paths"], name="traits_paths"),
         ]
 
     def __str__(self) -> str:
