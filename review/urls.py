@@ -43,6 +43,12 @@ urlpatterns = [
         coverage.project_rows,
         name="coverage_rows",
     ),
+    path(
+        "projects/<slug:slug>/coverage/verdicts/",
+        coverage.project_verdicts,
+        name="coverage_verdicts",
+    ),
+    path("projects/<slug:slug>/coverage/disk/", coverage.project_disk, name="coverage_disk"),
     path(f"{RUN}retry", coverage.project_retry, name="coverage_retry"),
     path(f"{RUN}cancel", coverage.project_cancel, name="coverage_cancel"),
     path("projects/<slug:slug>/policy/", policy.policy, name="policy"),

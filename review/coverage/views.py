@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from django.apps import apps
 from django.contrib import messages
 from django.db import models as db_models
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,17 +13,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from codememory.models import Actor, Project, Run
-from codememory.people import actor_of
+from codememory.models import Actor, Policy, Project, Run
+from codememory.people import actor_of, role_in
 from review.access import Visit, project_page, require_lead, signed_in
+from review.admin_filters import has_scope
 from review.admin_site import coverage_site
 from review.coverage.claims import STANDINGS, backlog_of, decisions_of, knowledge_of
 from review.coverage.figures import PAGE_PROJECTS, Where
 from review.coverage.run_actions import RunActionError, cancel_run, retry_run
 from review.coverage.sources import sources_of
 from review.coverage.storage import disk_limit, shares_of, storage_of
+from review.coverage.verdicts import VERDICTS, VerdictsForm, verdicts_of
 from review.coverage.work import work_of
-from review.shell import shell
+from review.shell import shell, valid
 
 Act = Callable[..., str]
 STANDING_KEY = [
@@ -34,11 +35,6 @@ STANDING_KEY = [
     ("kept", "reviewed"),
     ("past", "ended"),
 ]
-# What a project's lead may open without being staff: the tables behind the dashboard's numbers.
-LEAD_TABLES = frozenset({
-    "candidate", "filechange", "gaprecord", "gitcommit", "memory", "refsnapshot",
-    "reviewdecision", "run", "sourcerevision", "worktree", "worktreedocument",
-})  # fmt: skip
 
 
 def dashboard(
@@ -54,25 +50,118 @@ def dashboard(
         "storage": storage_of(where),
         "retry_url": "admin:retry_run",
         "cancel_url": "admin:cancel_run",
+        **_pages(where, is_member=bool(where.slug and _may_open(request, where.projects[0]))),
     }
     return render(request, "coverage/dashboard.html", context, status=status)
+
+
+def _may_open(request: HttpRequest, project: Project) -> bool:
+    """Whether the project's own pages are there for whoever asks: staff need not be members."""
+    return role_in(request.user, project) is not None
+
+
+def _pages(where: Where, *, is_member: bool) -> dict[str, str]:
+    """Addresses of the pages about one project that the dashboard leads to."""
+    if not where.slug:
+        return {}
+    policy = {"policy_page": reverse("review:policy", kwargs={"slug": where.slug})}
+    if where.is_staff_page:
+        asked = f"?project={where.slug}"
+        return {
+            "verdicts_page": reverse("admin:verdicts") + asked,
+            "disk_page": reverse("admin:database") + asked,
+            **(policy if is_member else {}),
+        }
+    return {
+        "verdicts_page": reverse("review:coverage_verdicts", kwargs={"slug": where.slug}),
+        "disk_page": reverse("review:coverage_disk", kwargs={"slug": where.slug}),
+        **policy,
+    }
 
 
 def database(request: HttpRequest) -> HttpResponse:
     """Show every table's size, and a project's part of each where the address names one."""
     where = _where(request)
-    storage = storage_of(where)
-    project = where.projects[0] if where.slug else None
     context = {
         "place": "coverage",
+        "back": reverse("admin:index") + (f"?project={where.slug}" if where.slug else ""),
+        "projects": Project.objects.order_by("slug"),
+        **_disk(where),
+    }
+    return render(request, "coverage/database.html", context)
+
+
+@project_page
+def project_disk(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Show a project's lead what it takes on disk, against what its policy allows."""
+    require_lead(request, visit)
+    where = Where((visit.project,), visit.project.slug, is_staff_page=False)
+    back = reverse("review:coverage", kwargs={"slug": visit.project.slug})
+    context = {**shell(request, visit, "coverage"), "back": back, **_disk(where)}
+    return render(request, "coverage/database.html", context)
+
+
+def _disk(where: Where) -> dict[str, Any]:
+    storage = storage_of(where)
+    project = where.projects[0] if where.slug else None
+    shares = shares_of(where, storage, project) if project else None
+    return {
         "where": where,
         "storage": storage,
         "chosen": project,
-        "projects": Project.objects.order_by("slug"),
-        "shares": shares_of(where, storage, project) if project else None,
+        "shares": shares,
+        "used": sum(share.bytes for share in shares or ()),
         "limit": disk_limit(project) if project else None,
     }
-    return render(request, "coverage/database.html", context)
+
+
+def verdicts(request: HttpRequest) -> HttpResponse:
+    """Show staff the verdicts of one project's memories."""
+    where = _where(request)
+    if not where.slug:
+        return redirect("admin:index")
+    back = f"{reverse('admin:index')}?project={where.slug}"
+    address = f"{reverse('admin:verdicts')}?project={where.slug}"
+    context = {
+        "place": "coverage",
+        "may_open": _may_open(request, where.projects[0]),
+        **_verdicts(request, where, address, back),
+    }
+    return render(request, "coverage/verdicts.html", context)
+
+
+@project_page
+def project_verdicts(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Show a project's lead the verdicts of its memories."""
+    require_lead(request, visit)
+    slug = {"slug": visit.project.slug}
+    where = Where((visit.project,), visit.project.slug, is_staff_page=False)
+    address, back = (
+        reverse(f"review:{name}", kwargs=slug) for name in ("coverage_verdicts", "coverage")
+    )
+    context = {
+        **shell(request, visit, "coverage"),
+        "may_open": True,
+        **_verdicts(request, where, address, back),
+    }
+    return render(request, "coverage/verdicts.html", context)
+
+
+def _verdicts(request: HttpRequest, where: Where, address: str, back: str) -> dict[str, Any]:
+    asked = valid(VerdictsForm(request.GET)).cleaned_data
+    found = verdicts_of(where.projects[0], address, asked)
+    names = list(VERDICTS.values())
+    return {
+        "where": where,
+        "verdicts": found,
+        "names": names,
+        "columns": list(zip(found.totals, names, strict=True)),
+        "asked": asked,
+        "asked_verdict": VERDICTS.get(asked["verdict"], ""),
+        "is_narrowed": any(asked.values()),
+        "address": address,
+        "back": back,
+    }
 
 
 def retry(request: HttpRequest, number: int) -> HttpResponse:
@@ -94,11 +183,13 @@ def project_coverage(request: HttpRequest, visit: Visit) -> HttpResponse:
 def project_rows(request: HttpRequest, visit: Visit, table: str) -> HttpResponse:
     """Show the rows behind a number to the project's lead: this project's and no others."""
     require_lead(request, visit)
-    if table not in LEAD_TABLES:
-        raise Http404
     from review.admin import PAGES  # noqa: PLC0415 -- it registers the site's pages
 
-    model: type[db_models.Model] = apps.get_model("codememory", table)
+    # Without being staff: the tables whose rows belong to a project, and of these its own rows.
+    tables = {str(each._meta.model_name): each for each in PAGES if has_scope(each)}
+    model: type[db_models.Model] | None = tables.get(table)
+    if model is None:
+        raise Http404
     rows = PAGES[model](model, coverage_site)
     rows.only_scope = visit.project.scope_id
     rows.list_display_links = None
@@ -136,7 +227,9 @@ def _where(request: HttpRequest) -> Where:
 
 def _context(where: Where) -> dict[str, Any]:
     work, knowledge = work_of(where), knowledge_of(where)
+    permitting = Policy.objects.filter(scope_id__in=where.scopes, provider=True)
     return {
+        "models_permitted": where.count(permitting.count(), Policy, provider__exact=1),
         "where": where,
         "sources": sources_of(where),
         "work": work,
@@ -160,6 +253,7 @@ def _project_dashboard(
         "storage": None,
         "retry_url": "review:coverage_retry",
         "cancel_url": "review:coverage_cancel",
+        **_pages(where, is_member=True),
     }
     return render(request, "coverage/dashboard.html", context, status=status)
 

@@ -45,6 +45,12 @@ def size(number: float | Decimal) -> str:
 
 
 @register.filter
+def part_of(number: float, whole: float) -> str:
+    """Write a part in percent."""
+    return f"{100 * number / whole:.1f} %" if whole else "all of it"
+
+
+@register.filter
 def duration(seconds: float | Decimal) -> str:
     """Write seconds."""
     amount = float(seconds)
