@@ -19,6 +19,8 @@ from codememory.models import (
     MemoryState,
     ReviewDecision,
 )
+from review import merging, promoting
+from review.claims import respected
 from review.decisions import (
     OPEN_STATES,
     RESULT,
@@ -28,17 +30,9 @@ from review.decisions import (
     write_decision,
 )
 from review.memories import end_memory, memory_of, move_candidate, restore_memory
-from review.merging import merge_candidate, merges_into, part_evidence, why_not_partable
+from review.merging import merges_into, part_evidence, why_not_partable
 from review.outcomes import Changed, Decided, Outcome, Refused, Shown
-from review.promoting import (
-    PLAN_IS_NO_RULE,
-    confirm_endorsement,
-    is_plan,
-    promote_as_plan,
-    promote_candidate,
-    supersede_memory,
-    why_not_promotable,
-)
+from review.promoting import PLAN_IS_NO_RULE, is_plan, why_not_promotable
 from review.words import MAX_REASON, one_line
 
 __all__ = [
@@ -60,8 +54,15 @@ __all__ = [
     "why_not_undoable",
 ]
 NO_REASON = "Say in a few words why, then reject again."
+# What somebody else has claimed waits for them.
+promote_candidate = respected(promoting.promote_candidate)
+promote_as_plan = respected(promoting.promote_as_plan)
+supersede_memory = respected(promoting.supersede_memory)
+confirm_endorsement = respected(promoting.confirm_endorsement)
+merge_candidate = respected(merging.merge_candidate)
 
 
+@respected
 @transaction.atomic
 def reject_candidate(
     candidate: Candidate,
@@ -85,6 +86,7 @@ def reject_candidate(
     return Decided(decision)
 
 
+@respected
 @transaction.atomic
 def defer_candidate(
     candidate: Candidate,

@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from codememory.candidates import shown_digest
 from codememory.models import Actor, Candidate, DecisionAction, Project, ReviewDecision
 from review import actions
+from review.claims import claims_of
 from review.decisions import OPEN_STATES, lock_decisions, standing_decision
 from review.outcomes import (
     BatchDecided,
@@ -66,14 +67,19 @@ class Preview:
     action: BatchAction
     lines: list[Line]
     left_out: list[tuple[Candidate, str]]
+    beyond: int = 0  # selected, and too many for one preview
 
     @property
     def counts(self) -> dict[str, int]:
         return Counter(str(line.effect) for line in self.lines)
 
 
-def preview(project: Project, action: BatchAction, numbers: Sequence[int]) -> Preview:
-    """Say what the action would do with the project's candidates of these numbers."""
+def preview(project: Project, action: BatchAction, numbers: Sequence[int], actor: Actor) -> Preview:
+    """Say what the action of this person would do with the project's candidates of these numbers.
+
+    What somebody else has claimed is left out, and so is all beyond MAX_BATCH.
+    """
+    claims = claims_of(project, None, numbers[:MAX_BATCH])
     found = Candidate.objects.filter(
         scope_id=project.scope_id, pk__in=list(numbers)[:MAX_BATCH]
     ).order_by("pk")
@@ -81,7 +87,10 @@ def preview(project: Project, action: BatchAction, numbers: Sequence[int]) -> Pr
     left_out: list[tuple[Candidate, str]] = []
     for candidate in found:
         rivals = rivals_of(candidate) if action == BatchAction.PROMOTE else []
-        if reason := _why_left_out(candidate, action, rivals):
+        claim = claims.get(candidate.pk)
+        if claim and claim.actor != actor.pk and candidate.state in OPEN_STATES:
+            left_out.append((candidate, claim.refusal.rstrip(".")))
+        elif reason := _why_left_out(candidate, action, rivals):
             left_out.append((candidate, reason))
         else:
             lines.append(_line(candidate, action, rivals))
@@ -93,7 +102,7 @@ def preview(project: Project, action: BatchAction, numbers: Sequence[int]) -> Pr
                 for other in lines
                 if subject and other is not line and other.candidate.subject == subject
             )
-    return Preview(action, lines, left_out)
+    return Preview(action, lines, left_out, max(0, len(numbers) - MAX_BATCH))
 
 
 @transaction.atomic

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
-from codememory.models import KnowledgeType, Modality, NarrowKind, Role
+from codememory.models import NarrowKind, Role
 from review.batches import MAX_BATCH, BatchAction
 from review.outcomes import Shown
 from review.terms import MAX_PLACE, Terms
@@ -52,22 +52,6 @@ class NumbersField(forms.Field):
         if len(texts) > MAX_BATCH or not all(re.fullmatch(r"[0-9]{1,18}", t) for t in texts):
             raise forms.ValidationError("not numbers of candidates")
         return [int(text) for text in texts]
-
-
-class QueueForm(forms.Form):
-    """The queue's address: every part is optional, and an unknown value is refused."""
-
-    state = forms.ChoiceField(choices=STATES, required=False)
-    type = forms.ChoiceField(choices=KnowledgeType.choices, required=False)
-    modality = forms.ChoiceField(choices=Modality.choices, required=False)
-    flag = forms.ChoiceField(choices=FLAGS, required=False)
-    conflict = forms.ChoiceField(choices=[("yes", "yes")], required=False)
-    path = forms.CharField(max_length=1000, required=False, strip=False)
-    q = forms.CharField(max_length=200, required=False)
-    after = forms.RegexField(r"^[01]\.[0-9]{1,18}$", required=False)
-    at = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
-    c = NumbersField(required=False)  # the selected candidates
-    upto = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
 
 
 class ShownForm(forms.Form):

@@ -1,93 +1,77 @@
-"""The review queue: which candidates, in which order, with counts for each filter.
+"""The review queue: which rows in which order, page by page, as they were when it was opened.
 
-Filters live in the address. Pages follow a key (pending first, then by number), so that deciding
-on a candidate never moves another one to a page already read.
+A page follows a key (place in the order, then number), so that deciding moves nothing; what was
+decided since the page was opened stays where it was. Near-duplicates stand in one row, that of the
+first of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
+from datetime import timedelta
 
-from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from codememory.models import (
     Candidate,
     CandidateState,
+    CandidateTraits,
     DecisionAction,
-    EvidenceLink,
-    KnowledgeType,
-    Modality,
-    Path,
     Project,
     ReviewDecision,
 )
-from codememory.paths import raw_path, shown_path
-from review.forms import FLAGS, STATES
-from review.rivals import has_rival_subject
+from review.claims import held
+from review.filters import Filters
+from review.queue_set import (
+    conflict_rank,
+    in_state,
+    is_open_first,
+    left_since,
+    moment,
+    passing,
+)
 
-PAGE_SIZE = 50
-ALWAYS_SHOWN = frozenset({"pending", "promoted", "rejected", "any"})  # others when there are any
-MAX_PATHS = 8  # documents named among the filters; the address takes any document or folder
-
-
-NARROWING = ("type", "modality", "flag", "conflict", "path", "q")
+__all__ = ["PAGE_SIZE", "Filters", "Page", "QueueRow", "neighbours", "next_open", "page_of"]
+PAGE_SIZE = 30
+COLUMNS = {"sure": "confidence", "unsure": "confidence", "conflict": "in_conflict"}
+ROUNDS = 8  # of looking for rows that are no near-duplicates of earlier ones
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """What the address asks for; `query` writes it back, with changes."""
+class Key:
+    """A place in the order: open ones first or not, the value sorted by, the number."""
 
-    state: str = "pending"
-    type: str = ""
-    modality: str = ""
-    flag: str = ""
-    conflict: str = ""
-    path: str = ""
-    q: str = ""
+    rank: int
+    value: float
+    number: int
+    before: int = 0  # rows before it, on the pages already read
 
     @classmethod
-    def of(cls, cleaned: Mapping[str, str]) -> Filters:
-        chosen = {name: cleaned[name] for name in NARROWING}
-        return cls(cleaned["state"] or "pending", **chosen)
+    def of(cls, text: str) -> Key:
+        rank, value, number, before = text.split("_")
+        return cls(int(rank), float(value), int(number), int(before))
 
-    def query(self, **more: object) -> str:
-        """Return the query string, "?" included; empty when nothing is chosen."""
-        parts = {name: value for name, value in {**self.fields, **more}.items() if value}
-        return f"?{urlencode(parts, doseq=True)}" if parts else ""
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """What a form sends along to keep the filters."""
-        chosen = {"state": "" if self.state == "pending" else self.state}
-        chosen |= {name: getattr(self, name) for name in NARROWING}
-        return {name: value for name, value in chosen.items() if value}
-
-    @property
-    def is_narrowed(self) -> bool:
-        return any(getattr(self, name) for name in NARROWING)
+    def __str__(self) -> str:
+        return f"{self.rank}_{self.value:.6g}_{self.number}_{self.before}"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A filter's value as a link: its word, how many candidates it holds, whether it is chosen."""
+class QueueRow:
+    """A row: a candidate, and how many others of the queue say nearly the same."""
 
-    value: str
-    label: str
-    count: int
-    query: str
-    is_chosen: bool
+    candidate: Candidate
+    similar: int
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page of the queue, with what it takes to say where it stands."""
 
-    candidates: list[Candidate]
+    rows: list[QueueRow]
     before: int
-    total: int
+    after: str  # the key that it follows
     next_query: str | None
 
     @property
@@ -96,12 +80,13 @@ class Page:
 
     @property
     def last(self) -> int:
-        return self.before + len(self.candidates)
+        return self.before + len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     decided_today: int
+    last_hour: int
     left: int
 
     @property
@@ -110,185 +95,193 @@ class Progress:
         return round(100 * self.decided_today / total, 1) if total else 100.0
 
 
-def candidates_in(project: Project, filters: Filters) -> QuerySet[Candidate]:
-    """Return the project's candidates that pass the filters, pending first, then by number."""
-    found = Candidate.objects.filter(scope_id=project.scope_id)
-    if filters.state != "any":
-        found = found.filter(state=filters.state.upper())
-    if filters.type:
-        found = found.filter(type=filters.type)
-    if filters.modality:
-        found = found.filter(modality=filters.modality)
-    if filters.flag:
-        found = found.filter(flags__contains=[filters.flag])
-    if filters.conflict:
-        found = found.filter(has_rival_subject())
-    if filters.path:
-        found = found.filter(_is_said_in(project, filters.path))
-    for word in filters.q.split():
-        found = found.filter(statement__icontains=word)
-    if filters.state != "any":
-        return found.order_by("id")  # by the index of the queue
-    return found.annotate(rank=_rank()).order_by("rank", "id")
+class Order:
+    """How the rows follow each other."""
+
+    def __init__(self, project: Project, filters: Filters) -> None:
+        self._project, self._filters = project, filters
+        self._ranked = filters.state == "any"
+        self._newest = filters.sort in ("new", "sure")  # an index is read from one of its ends
+        self._column = {
+            "sure": "confidence",
+            "unsure": "confidence",
+            "conflict": "in_conflict",
+        }.get(filters.sort)
+        self._falls = filters.sort == "sure"
+
+    def sort(self, found: QuerySet[Candidate]) -> QuerySet[Candidate]:
+        """Return them in order, with the values of a key."""
+        if self._column == "in_conflict":
+            found = found.annotate(in_conflict=conflict_rank(self._project))
+        names = ["-id" if self._newest else "id"]
+        if self._column:
+            names.insert(0, f"-{self._column}" if self._falls else self._column)
+        if self._ranked:
+            found = found.annotate(open_first=is_open_first())
+            names.insert(0, "open_first")
+        return found.order_by(*names)
+
+    def key(self, candidate: Candidate, before: int = 0) -> Key:
+        value = getattr(candidate, self._column) if self._column else 0
+        rank = 0 if candidate.state == CandidateState.PENDING else 1
+        return Key(rank if self._ranked else 0, value, candidate.pk, before)
+
+    def key_before(self, candidate: Candidate, before: int) -> Key:
+        """The key that a page follows which begins with the candidate."""
+        number = candidate.pk + 1 if self._newest else candidate.pk - 1
+        return replace(self.key(candidate, before), number=number)
+
+    def place(self, candidate: Candidate) -> tuple[float, ...]:
+        """What sorts candidates in Python as `sort` does in the database."""
+        key = self.key(candidate)
+        value = -key.value if self._falls else key.value
+        return (key.rank, value, -key.number if self._newest else key.number)
+
+    def beyond(self, key: Key) -> Q:
+        """What comes after a key."""
+        far = "lt" if self._newest else "gt"
+        beyond = Q(**{f"id__{far}": key.number})
+        if self._column:
+            further = "lt" if self._falls else "gt"
+            same = Q(**{self._column: key.value}) & beyond
+            beyond = Q(**{f"{self._column}__{further}": key.value}) | same
+        if self._ranked:
+            beyond = Q(open_first__gt=key.rank) | Q(open_first=key.rank) & beyond
+        return beyond
 
 
-def page_of(project: Project, filters: Filters, after: str) -> Page:
-    """Return the page that follows a key ("rank.number"; empty: the first page)."""
-    found = candidates_in(project, filters)
-    total, before, rest = found.count(), 0, found
-    if after:
-        beyond = _beyond(filters, *map(int, after.split(".")))
-        before, rest = found.exclude(beyond).count(), found.filter(beyond)
-    candidates = list(rest[: PAGE_SIZE + 1])
-    shown = candidates[:PAGE_SIZE]
-    key = f"{_rank_of(shown[-1])}.{shown[-1].pk}" if len(candidates) > PAGE_SIZE else None
-    return Page(shown, before, total, filters.query(after=key) if key else None)
+def page_of(project: Project, filters: Filters, at: int | None = None) -> Page:
+    """Return the page that follows the key of the filters; `at` is a row that it must hold.
+
+    Where the page does not hold it, the page that begins with it is returned.
+    """
+    order = Order(project, filters)
+    key = Key.of(filters.after) if filters.after else None
+    page = _page(project, filters, order, key)
+    if at is None or any(row.candidate.pk == at for row in page.rows):
+        return page
+    wanted = order.sort(passing(project, filters).filter(pk=at)).first()
+    if wanted is None:
+        return page
+    return _page(project, filters, order, order.key_before(wanted, page.last))
+
+
+def _page(project: Project, filters: Filters, order: Order, key: Key | None) -> Page:
+    found = passing(project, filters)
+    if filters.asof:
+        found = found.filter(created_at__lte=moment(filters))
+    now = order.sort(in_state(filters, found))
+    rows = _rows(project, filters, order, now, key)
+    if filters.state != "any" and filters.asof:
+        gone = order.sort(left_since(project, filters, found))
+        rows += _rows(project, filters, order, gone, key)
+        rows.sort(key=lambda row: order.place(row.candidate))
+    shown, before = rows[:PAGE_SIZE], key.before if key else 0
+    follows = str(order.key(shown[-1].candidate, before + PAGE_SIZE)) if shown else ""
+    has_more = len(rows) > PAGE_SIZE
+    more = filters.query(after=follows) if has_more else None
+    return Page(shown, before, str(key or ""), more)
+
+
+def _rows(
+    project: Project,
+    filters: Filters,
+    order: Order,
+    found: QuerySet[Candidate],
+    key: Key | None,
+) -> list[QueueRow]:
+    """Return a page of rows and one more: each candidate that no earlier number says already."""
+    rows: list[QueueRow] = []
+    for _ in range(ROUNDS):
+        beyond = found.filter(order.beyond(key)) if key else found
+        some = list(beyond[: 2 * PAGE_SIZE])
+        rows += _first_of_each(project, found, some) if filters.is_grouped else _alone(some)
+        if len(some) < 2 * PAGE_SIZE or len(rows) > PAGE_SIZE:
+            break
+        key = order.key(some[-1])
+    return rows[: PAGE_SIZE + 1]
+
+
+def _alone(candidates: Sequence[Candidate]) -> list[QueueRow]:
+    return [QueueRow(candidate, 0) for candidate in candidates]
+
+
+def _first_of_each(
+    project: Project, found: QuerySet[Candidate], some: Sequence[Candidate]
+) -> list[QueueRow]:
+    """Leave out those of which an earlier number of the queue is a near-duplicate."""
+    scope = project.scope_id
+    traits = CandidateTraits.objects.filter(
+        scope_id=scope, candidate__in=[one.pk for one in some], similar_key__isnull=False
+    )
+    keys = dict(traits.values_list("candidate_id", "similar_key"))
+    same = found.filter(traits__scope_id=scope, traits__similar_key__in=set(keys.values()))
+    groups = {
+        similar: (first, count)
+        for similar, first, count in same.order_by()
+        .values_list("traits__similar_key")
+        .annotate(first=Min("id"), n=Count("id"))
+    }
+    rows = []
+    for candidate in some:
+        first, count = groups.get(keys.get(candidate.pk), (candidate.pk, 1))
+        if first == candidate.pk:
+            rows.append(QueueRow(candidate, count - 1))
+    return rows
+
+
+def group_of(project: Project, filters: Filters, numbers: Sequence[int]) -> list[int]:
+    """Return the candidates of the queue that say nearly what these do, themselves first."""
+    if not numbers:
+        return []
+    own = CandidateTraits.objects.filter(scope_id=project.scope_id, candidate__in=list(numbers))
+    same = CandidateTraits.objects.filter(
+        scope_id=project.scope_id, similar_key__in=own.values("similar_key")
+    )
+    alike = in_state(filters, passing(project, filters)).filter(pk__in=same.values("candidate_id"))
+    return [*dict.fromkeys([*numbers, *alike.order_by("id").values_list("pk", flat=True)])]
 
 
 def neighbours(
     project: Project, filters: Filters, candidate: Candidate
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the candidates before and after this one in the queue, whether it is in it or not."""
-    found = candidates_in(project, filters).exclude(pk=candidate.pk)
-    beyond = _beyond(filters, _rank_of(candidate), candidate.pk)
+    order = Order(project, filters)
+    every = Candidate.objects.filter(scope_id=project.scope_id)
+    here = order.sort(every.filter(pk=candidate.pk)).get()
+    found = order.sort(in_state(filters, passing(project, filters)).exclude(pk=candidate.pk))
+    beyond = order.beyond(order.key(here))
     return found.exclude(beyond).reverse().first(), found.filter(beyond).first()
 
 
 def next_open(project: Project, filters: Filters, decided: Candidate) -> Candidate | None:
-    """Return the pending candidate to go on with: the next one, else the first that is left."""
-    found = candidates_in(project, replace(filters, state="pending"))
-    return found.filter(id__gt=decided.pk).first() or found.first()
+    """Return the open candidate to go on with: the next row, else the first that is left.
+
+    What others have claimed is passed over.
+    """
+    open_ones = replace(filters, state="pending" if filters.state == "any" else filters.state)
+    order = Order(project, open_ones)
+    every = Candidate.objects.filter(scope_id=project.scope_id)
+    key = order.key(order.sort(every.filter(pk=decided.pk)).get())
+    claimed = held(project.scope_id).exclude(actor__user=filters.me).values("candidate_id")
+    found = in_state(open_ones, passing(project, open_ones)).exclude(pk__in=claimed)
+    rows = _rows(project, open_ones, order, order.sort(found), key)
+    rows = rows or _rows(project, open_ones, order, order.sort(found), None)
+    return rows[0].candidate if rows else None
 
 
-def choices(project: Project, filters: Filters) -> dict[str, list[Choice]]:
-    """Return the filters with counts; a count is of what choosing the value would show."""
-    labels = {"state": STATES, "type": KnowledgeType.choices, "modality": Modality.choices}
-    found = {name: _choices_of(project, filters, name, labels[name]) for name in labels}
-    return found | {
-        "warning": [*_conflict_choices(project, filters), *_flag_choices(project, filters)],
-        "path": _path_choices(project, filters),
-    }
-
-
-def progress(project: Project) -> Progress:
-    """Count what was decided since midnight UTC (and still stands), and what is left."""
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    decided = ReviewDecision.objects.filter(
-        scope_id=project.scope_id, created_at__gte=midnight
-    ).exclude(action=DecisionAction.UNDO)
-    taken_back = ReviewDecision.objects.filter(
-        scope_id=project.scope_id, undoes__in=decided.values("pk")
+def progress(project: Project, left: int) -> Progress:
+    """Count what was decided since midnight UTC and in the last hour, and still stands."""
+    now = timezone.now()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    hour = now - timedelta(hours=1)
+    since = ReviewDecision.objects.filter(
+        scope_id=project.scope_id, created_at__gte=min(midnight, hour)
     )
-    pending = Candidate.objects.filter(scope_id=project.scope_id, state=CandidateState.PENDING)
-    return Progress(decided.count() - taken_back.count(), pending.count())
-
-
-def _beyond(filters: Filters, rank: int, number: int) -> Q:
-    """What comes after a key; among candidates of one state the number alone says it."""
-    if filters.state != "any":
-        return Q(id__gt=number)
-    return Q(rank__gt=rank) | Q(rank=rank, id__gt=number)
-
-
-def _rank_of(candidate: Candidate) -> int:
-    return 0 if candidate.state == CandidateState.PENDING else 1
-
-
-def _rank() -> Case:
-    pending = When(state=CandidateState.PENDING, then=Value(0))
-    return Case(pending, default=Value(1), output_field=IntegerField())
-
-
-def _choices_of(
-    project: Project, filters: Filters, name: str, labels: list[tuple[str, str]]
-) -> list[Choice]:
-    chosen = getattr(filters, name)
-    anything = "any" if name == "state" else ""
-    others = candidates_in(project, replace(filters, **{name: anything}))
-    counts = dict(others.order_by().values_list(name).annotate(Count("id")))
-    if name == "state":
-        counts = {state.lower(): count for state, count in counts.items()}
-        counts["any"] = sum(counts.values())
-    return [
-        Choice(
-            value,
-            label,
-            counts.get(value, 0),
-            replace(filters, **{name: _toggled(name, value, chosen)}).query() or "?",
-            value == chosen,
-        )
-        for value, label in labels
-        if counts.get(value) or value == chosen or value in ALWAYS_SHOWN
-    ]
-
-
-def _conflict_choices(project: Project, filters: Filters) -> list[Choice]:
-    count = candidates_in(project, replace(filters, conflict="yes")).count()
-    is_chosen = bool(filters.conflict)
-    query = replace(filters, conflict="" if is_chosen else "yes").query() or "?"
-    choice = Choice("yes", "conflict", count, query, is_chosen)
-    return [choice] if count or is_chosen else []
-
-
-def _flag_choices(project: Project, filters: Filters) -> list[Choice]:
-    others = candidates_in(project, replace(filters, flag=""))
-    made = []
-    for flag, label in FLAGS:
-        count, is_chosen = others.filter(flags__contains=[flag]).count(), flag == filters.flag
-        query = replace(filters, flag=_toggled("flag", flag, filters.flag)).query() or "?"
-        if count or is_chosen:
-            made.append(Choice(flag, label, count, query, is_chosen))
-    return made
-
-
-def _path_choices(project: Project, filters: Filters) -> list[Choice]:
-    """The documents that say most of it, and the chosen document or folder whichever it is."""
-    others = candidates_in(project, replace(filters, path="")).order_by()
-    said = (
-        EvidenceLink.objects.filter(scope_id=project.scope_id, candidate__in=others)
-        .values_list("segment__revision__path__raw")
-        .annotate(count=Count("candidate", distinct=True))
-        .order_by("-count", "segment__revision__path__raw")[:MAX_PATHS]
+    undone = ReviewDecision.objects.filter(scope_id=project.scope_id, undoes=OuterRef("pk"))
+    standing = since.exclude(action=DecisionAction.UNDO).filter(~Exists(undone))
+    counts = standing.aggregate(
+        today=Count("pk", filter=Q(created_at__gte=midnight)),
+        hour=Count("pk", filter=Q(created_at__gte=hour)),
     )
-    counts = {shown_path(bytes(raw)) or "": count for raw, count in said}
-    if filters.path and filters.path not in counts:
-        counts[filters.path] = candidates_in(project, filters).count()
-    return [
-        Choice(
-            path,
-            path,
-            count,
-            replace(filters, path=_toggled("path", path, filters.path)).query() or "?",
-            path == filters.path,
-        )
-        for path, count in counts.items()
-    ]
-
-
-def _is_said_in(project: Project, shown: str) -> Exists:
-    """Whether a candidate's evidence stands in this document, or in one below this folder."""
-    asked = raw_path(shown).rstrip(b"/")
-    # Bytes have no prefix search in the ORM, and a project has only so many documents.
-    documents = Path.objects.filter(
-        scope_id=project.scope_id,
-        pk__in=EvidenceLink.objects.filter(
-            scope_id=project.scope_id, candidate__isnull=False
-        ).values("segment__revision__path"),
-    )
-    within = [
-        number
-        for number, raw in documents.values_list("pk", "raw")
-        if bytes(raw) == asked or bytes(raw).startswith(asked + b"/")
-    ]
-    return Exists(
-        EvidenceLink.objects.filter(
-            scope_id=project.scope_id,
-            candidate_id=OuterRef("pk"),
-            segment__revision__path__in=within,
-        )
-    )
-
-
-def _toggled(name: str, value: str, chosen: str) -> str:
-    """A chosen type or modality is a link that gives it up; a state is only ever replaced."""
-    return "" if value == chosen and name != "state" else value
+    return Progress(counts["today"], counts["hour"], left)

@@ -8,10 +8,11 @@ from django.shortcuts import redirect, render
 from codememory.models import Candidate
 from review.access import Visit, project_page, require_decider
 from review.actions import MAX_REASON, NO_REASON, one_line
-from review.batches import BatchAction, decide_together, preview, undo_batch
+from review.batches import MAX_BATCH, BatchAction, decide_together, preview, undo_batch
 from review.forms import BatchForm, BatchUndoForm, Pick, PreviewForm
 from review.last_acts import remember_batch
 from review.outcomes import BatchDecided, BatchStopped
+from review.queue import group_of
 from review.shell import asked_in, filters_in, queue_address, shell, valid
 
 
@@ -21,10 +22,11 @@ def bulk(request: HttpRequest, visit: Visit) -> HttpResponse:
     require_decider(request, visit)
     if request.method == "POST":
         return _confirm(request, visit)
-    form = valid(PreviewForm(request.GET))
-    return _preview_page(
-        request, visit, BatchAction(form.cleaned_data["action"]), form.cleaned_data["c"]
-    )
+    action = BatchAction(valid(PreviewForm(request.GET)).cleaned_data["action"])
+    asked, filters = asked_in(request), filters_in(request)
+    groups = group_of(visit.project, filters, asked["g"])
+    numbers = [*dict.fromkeys([*asked["c"], *groups])]
+    return _preview_page(request, visit, action, numbers)
 
 
 @project_page
@@ -78,15 +80,15 @@ def _preview_page(
     stopped: BatchStopped | None = None,
 ) -> HttpResponse:
     """Show what would happen; after a confirmation that decided nothing, say why it did not."""
-    filters = filters_in(request)
+    filters, chosen = filters_in(request), asked_in(request)
     context = {
         **shell(request, visit, "queue", filters),
         "action": action,
-        "preview": preview(visit.project, action, numbers),
+        "preview": preview(visit.project, action, numbers, visit.actor),
         "refusal": refusal,
         "stopped": stopped,
         "reason": request.POST.get("reason", ""),
-        "back_query": filters.query(after=asked_in(request)["after"], c=numbers),
+        "back_query": filters.query(c=chosen["c"] or numbers[:MAX_BATCH], g=chosen["g"]),
     }
     status = 409 if stopped else 422 if refusal else 200
     return render(request, "review/bulk.html", context, status=status)

@@ -11,10 +11,9 @@ from django.urls import reverse
 
 from codememory.models import Candidate
 from review.access import Visit
-from review.forms import QueueForm
+from review.filters import Filters, QueueForm
 from review.last_acts import last_act
 from review.queries import count_pending
-from review.queue import Filters
 
 AnyForm = TypeVar("AnyForm", bound=forms.Form)
 
@@ -39,7 +38,7 @@ def asked_in(request: HttpRequest) -> dict[str, Any]:
 
 
 def filters_in(request: HttpRequest) -> Filters:
-    return Filters.of(asked_in(request))
+    return Filters.of(asked_in(request), request.user.pk)
 
 
 def find_candidate(visit: Visit, number: int) -> Candidate:

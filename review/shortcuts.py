@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A key: `key` as aria-keyshortcuts names it, `cap` as it is drawn, and what it does."""
+    """A key: `key` as aria-keyshortcuts names it, `cap` as it is drawn, and what it does.
+
+    Two keys pressed one after the other stand with a space between them.
+    """
 
     name: str
     key: str
@@ -23,6 +26,11 @@ MOVE = (
     Shortcut("search", "/", "/", "search"),
     Shortcut("keys", "?", "?", "this page"),
 )
+GO = (  # two keys, one after the other
+    Shortcut("go_queue", "g q", "g q", "go to the queue"),
+    Shortcut("go_decided", "g d", "g d", "go to what was decided: the audit trail"),
+    Shortcut("go_knowledge", "g k", "g k", "go to the knowledge"),
+)
 DECIDE = (
     Shortcut("promote", "p", "p", "promote as it is"),
     Shortcut("plan", "l", "l", "promote a plan as a plan"),
@@ -33,6 +41,7 @@ DECIDE = (
     Shortcut("merge", "m", "m", "merge into a candidate or memory that says the same"),
     Shortcut("reject", "r", "r", "reject: goes to the reason, Enter there sends it"),
     Shortcut("defer", "d", "d", "defer, with the reason if one is written"),
+    Shortcut("claim", "c", "c", "claim the current candidate, or release it"),
     Shortcut("undo", "u", "u", "undo the last decision"),
 )
 SELECT = (
@@ -42,5 +51,5 @@ SELECT = (
     Shortcut("reject_all", "Shift+R", "⇧r", "preview rejecting the selected"),
     Shortcut("defer_all", "Shift+D", "⇧d", "preview deferring the selected"),
 )
-GROUPS = (("Move", MOVE), ("Decide", DECIDE), ("Several at once", SELECT))
+GROUPS = (("Move", MOVE), ("Go", GO), ("Decide", DECIDE), ("Several at once", SELECT))
 SHORTCUTS = {shortcut.name: shortcut for _, group in GROUPS for shortcut in group}

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from codememory.models import Candidate, Project
-from review.views import select_up_to
+from review.queue_pages import select_up_to
 from tests.builders import make_candidate, make_memory, signed_in
 
 QUEUE = "/projects/payments-api/review/"

@@ -3,19 +3,28 @@
 "use strict";
 (() => {
   const FIELDS = "input:not([type=checkbox], [type=radio]), select, textarea";
+  const PAUSE = 1500; // between the two keys of a pair, in milliseconds
+  let first = { key: "", at: 0 }; // the key pressed before, if it begins a pair
   let isLeaving = false; // a second press must not act while the first one's answer is on its way
 
   // As aria-keyshortcuts names it: a letter with Shift is "Shift+P"; "?" is what is typed.
   const named = (event) =>
     event.shiftKey && /^\p{L}$/u.test(event.key) ? `Shift+${event.key.toUpperCase()}` : event.key;
 
-  const find = (key) =>
-    [...document.querySelectorAll("[aria-keyshortcuts]")].find(
-      (element) =>
-        element.getAttribute("aria-keyshortcuts").split(" ").includes(key) &&
-        !element.disabled &&
-        element.checkVisibility({ visibilityProperty: true }),
-    );
+  const find = (key, attribute = "aria-keyshortcuts") =>
+    [...document.querySelectorAll(`[${attribute}]`)].find((element) => {
+      const names = element.getAttribute(attribute);
+      const isNamed = attribute === "data-keys" ? names === key : names.split(" ").includes(key);
+      return isNamed && !element.disabled && element.checkVisibility({ visibilityProperty: true });
+    });
+
+  // The second key of a pair: "g" and then "q".
+  const second = (event) => {
+    const pair = `${first.key} ${event.key}`;
+    const isPair = first.key && event.timeStamp - first.at < PAUSE;
+    first = { key: event.key, at: event.timeStamp };
+    return isPair ? find(pair, "data-keys") : undefined;
+  };
 
   const press = (event) => {
     if (event.defaultPrevented || event.isComposing || event.repeat || isLeaving) return;
@@ -27,7 +36,7 @@
     }
     // Enter and Escape belong to the control that has the focus, if any has.
     if (event.key === "Enter" && focused?.matches("a, button, summary")) return;
-    const target = find(named(event));
+    const target = second(event) ?? find(named(event));
     if (!target) return;
     event.preventDefault();
     if (target.matches(FIELDS)) target.focus();

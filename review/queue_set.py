@@ -1,0 +1,176 @@
+"""Which candidates pass the queue's filters, as statements that stay quick with 100,000 of them.
+
+Words are looked up in their index, likeness is equality of a key, and what is only true of few
+rows (claims, conflicts, documents) is found once and then looked up for each candidate.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    IntegerField,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+
+from codememory.models import (
+    Candidate,
+    CandidateState,
+    CandidateTraits,
+    Memory,
+    MemoryState,
+    Project,
+    ReviewDecision,
+)
+from codememory.paths import raw_path
+from review.claims import held
+from review.filters import Filters
+
+_NUMBER = re.compile(r"[Cc]?([0-9]{1,18})")
+# The same cutting of words as in the index. A limit keeps it apart: it is always done first.
+_SAYING = """
+    SELECT id FROM codememory_candidate
+    WHERE scope_id = %s AND codememory_claim_words(statement, subject) @@ to_tsquery(
+        'pg_catalog.simple',
+        (SELECT string_agg(word || ':*', ' & ')
+         FROM regexp_split_to_table(lower(%s), '[^[:alnum:]]+') AS word WHERE word <> ''))
+    LIMIT 1000000
+"""
+_SAID_IN = """
+    SELECT t.candidate_id FROM codememory_candidatetraits t
+    CROSS JOIN LATERAL unnest(t.paths) AS place
+    WHERE t.scope_id = %s AND place IN (
+        SELECT id FROM codememory_path
+        WHERE scope_id = %s AND (raw = %s OR raw >= %s AND raw < %s))
+"""
+
+
+def passing(project: Project, filters: Filters) -> QuerySet[Candidate]:
+    """Return the candidates that pass all filters but the state; in no order."""
+    found = reaching(project, filters)
+    for name in ("type", "modality", "layer"):
+        if value := getattr(filters, name):
+            found = found.filter(**{name: value})
+    if filters.flag:
+        found = found.filter(flags__contains=[filters.flag])
+    if filters.source:
+        found = found.filter(traits__sources__contains=[filters.source])
+    if filters.conflict:
+        found = found.filter(in_conflict(project))
+    if filters.age:
+        found = found.filter(_of_age(filters))
+    if filters.claimed:
+        found = found.filter(_claimed(project, filters))
+    return found
+
+
+def reaching(project: Project, filters: Filters) -> QuerySet[Candidate]:
+    """Return what words, document and likeness leave: the filters that nothing counts ahead."""
+    found = Candidate.objects.filter(scope_id=project.scope_id)
+    if filters.q:
+        says = Q(pk__in=RawSQL(_SAYING, [project.scope_id, filters.q]))  # noqa: S611 -- parameters
+        number = _NUMBER.fullmatch(filters.q.strip())
+        found = found.filter(says | Q(pk=int(number[1])) if number else says)
+    if filters.path:
+        asked = raw_path(filters.path).rstrip(b"/")
+        within = [project.scope_id] * 2 + [asked, asked + b"/", asked + b"0"]  # "0" follows "/"
+        found = found.filter(pk__in=RawSQL(_SAID_IN, within))  # noqa: S611 -- parameters
+    if filters.like:
+        found = found.filter(_like(project, int(filters.like)))
+    return found
+
+
+def in_state(filters: Filters, found: QuerySet[Candidate]) -> QuerySet[Candidate]:
+    """Return those that are in the state that is asked for now."""
+    return found if filters.state == "any" else found.filter(state=filters.state.upper())
+
+
+def left_since(
+    project: Project, filters: Filters, found: QuerySet[Candidate]
+) -> QuerySet[Candidate]:
+    """Return those that were in that state when the page was opened, and were decided on since."""
+    decided = ReviewDecision.objects.filter(
+        scope_id=project.scope_id,
+        created_at__gte=moment(filters),
+        candidate_state=filters.state.upper(),
+    )
+    return found.exclude(state=filters.state.upper()).filter(pk__in=decided.values("candidate_id"))
+
+
+def moment(filters: Filters) -> datetime:
+    """When the page that is being read was opened; now for a page that is opened now."""
+    if not filters.asof:
+        return timezone.now()
+    return datetime.fromtimestamp(int(filters.asof) / 1000, tz=UTC)
+
+
+def in_conflict(project: Project) -> Q:
+    """Whether another candidate's active memory has the very subject.
+
+    Three lists of few rows, each made once: subjects of several candidates' memories, subjects of
+    any, and the candidates that have one.
+    """
+    active = Memory.objects.filter(scope_id=project.scope_id, state=MemoryState.ACTIVE)
+    told = active.exclude(subject="")
+    contested = told.values("subject").annotate(n=Count("candidate", distinct=True)).filter(n__gt=1)
+    others = Q(subject__in=told.values("subject")) & ~Q(pk__in=active.values("candidate_id"))
+    return ~Q(subject="") & (others | Q(subject__in=contested.values("subject")))
+
+
+def age_of(filters: Filters) -> Case:
+    """An age as the filters name it, at the time of the page."""
+    now = moment(filters)
+    return Case(
+        When(created_at__gt=now - timedelta(days=1), then=Value("day")),
+        When(created_at__gt=now - timedelta(days=7), then=Value("week")),
+        default=Value("older"),
+        output_field=CharField(),
+    )
+
+
+def conflict_rank(project: Project) -> Case:
+    first = When(in_conflict(project), then=Value(0))
+    return Case(first, default=Value(1), output_field=IntegerField())
+
+
+def _of_age(filters: Filters) -> Q:
+    now = moment(filters)
+    day, week = now - timedelta(days=1), now - timedelta(days=7)
+    return {
+        "day": Q(created_at__gt=day),
+        "week": Q(created_at__gt=week, created_at__lte=day),
+        "older": Q(created_at__lte=week),
+    }[filters.age]
+
+
+def _claimed(project: Project, filters: Filters) -> Q:
+    claims = held(project.scope_id)
+    if filters.claimed == "nobody":
+        return ~Q(pk__in=claims.values("candidate_id"))
+    mine = Q(actor__user_id=filters.me)
+    chosen = claims.filter(mine if filters.claimed == "mine" else ~mine)
+    return Q(pk__in=chosen.values("candidate_id"))
+
+
+def _like(project: Project, number: int) -> Q:
+    own = CandidateTraits.objects.filter(scope_id=project.scope_id, candidate_id=number)
+    same = CandidateTraits.objects.filter(
+        scope_id=project.scope_id, similar_key=Subquery(own.values("similar_key")[:1])
+    )
+    return Q(pk__in=same.values("candidate_id")) | Q(pk=number)
+
+
+def is_open_first() -> Case:
+    """Open candidates before decided ones, where all of them are listed."""
+    first = When(state=CandidateState.PENDING, then=Value(0))
+    return Case(first, default=Value(1), output_field=IntegerField())
