@@ -71,8 +71,15 @@ class Run(OwnedModel):
                 name="run_lease",
             ),
         ]
-        # Claiming and sweeping look at live runs only.
+        # Claiming and sweeping look at live runs only. Every page says whether a run ended badly
+        # that no later one made up for.
         indexes = [
+            models.Index(
+                fields=["scope"],
+                condition=Q(state__in=["FAILED", "POISONED"]),
+                name="run_ended_badly",
+            ),
+            models.Index(fields=["scope", "worktree", "source", "-id"], name="run_newest"),
             models.Index(
                 fields=["state", "lease_until"],
                 condition=Q(state__in=["QUEUED", "RUNNING"]),
