@@ -109,6 +109,7 @@ def defer_candidate(
     return Decided(decision)
 
 
+@respected
 @transaction.atomic
 def undo_decision(candidate: Candidate, shown: Shown, *, actor: Actor) -> Outcome:
     """Take the candidate's standing decision back: everything is as it was before it."""
