@@ -86,11 +86,16 @@ def entries_of(events: Sequence[AuditEvent]) -> list[Entry]:
 def _entry(event: AuditEvent, names: Mapping[str, str]) -> Entry:
     candidate = _CANDIDATE.fullmatch(event.subject)
     facts = [
-        (name.replace("_", " "), f"{_LETTERS.get(name, '')}{value}")
+        (name.replace("_", " "), f"{_LETTERS.get(name, '')}{_plain(value)}")
         for name, value in event.facts.items()
     ]
     number = int(candidate[1]) if candidate else None
     return Entry(event, number, names.get(event.subject), facts)
+
+
+def _plain(value: object) -> str:
+    """A list as its parts: none of them is a list itself."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def written(events: QuerySet[AuditEvent]) -> Iterator[bytes]:

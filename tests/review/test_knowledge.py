@@ -114,7 +114,7 @@ def test_the_memories_of_a_type_are_as_many_as_its_link_says(ann: User) -> None:
 def test_a_rank_is_explained_by_words_fields_and_weights(ann: User, shop: Project) -> None:
     best = search(shop, "refund booked", explain=True)["results"][0]
     text = page(ann, f"knowledge/?q=refund+booked&why={best['id']}")
-    why = text[text.index('class="why"') : text.index("</details>", text.index('class="why"'))]
+    why = text[text.index('class="rank"') : text.index("</details>", text.index('class="rank"'))]
     told = best["why"]
     assert f"ranks at {told['score']}" in why
     for part in told["terms"]:
