@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connections
 
-from codememory.models import Candidate, Memory, Project, ReviewDecision
+from codememory.models import Candidate, CandidateClaim, Memory, Project, ReviewDecision
 from codememory.people import create_administrator
 from tests.builders import make_memory, make_person
 from tests.collected import collect
@@ -77,6 +77,13 @@ def at(page: Page) -> str | None:
     return page.get_attribute("li[data-here] input", "value")
 
 
+def step(page: Page, key: str, number: int) -> None:
+    """Press a key that moves in the list, and wait for the pane beside it."""
+    page.keyboard.press(key)
+    page.wait_for_selector(f"li[data-here][data-number='{number}']")
+    page.wait_for_selector(f"#peek article[aria-label='Preview of C{number}']")
+
+
 def ticked(page: Page) -> int:
     return page.locator(".items input:checked").count()
 
@@ -84,15 +91,15 @@ def ticked(page: Page) -> int:
 def moves_down(page: Page) -> None:
     first, second, *_ = open_rules()
     page.goto(f"{HOME}/review/?at={first}")
-    press(page, "j")
-    assert at(page) == str(second)
+    step(page, "j", second)
+    assert f"at={second}" in page.url
 
 
 def moves_up(page: Page) -> None:
     first, second, *_ = open_rules()
     page.goto(f"{HOME}/review/?at={second}")
-    press(page, "k")
-    assert at(page) == str(first)
+    step(page, "k", first)
+    assert f"at={first}" in page.url
 
 
 def opens(page: Page) -> None:
@@ -169,10 +176,11 @@ def takes_back(page: Page) -> None:
 
 
 def selects(page: Page) -> None:
-    page.goto(f"{HOME}/review/")
+    first, second, *_ = open_rules()
+    page.goto(f"{HOME}/review/?at={first}")
     page.keyboard.press("x")
     assert ticked(page) == 1
-    press(page, "j")
+    step(page, "j", second)
     page.keyboard.press("x")
     assert ticked(page) == 2
     page.keyboard.press("x")
@@ -217,6 +225,57 @@ def defers_several(page: Page) -> None:
     assert [state(number) for number in chosen] == ["PENDING"]
 
 
+def claims_and_releases(page: Page) -> None:
+    number = open_rules()[0]
+    page.goto(f"{HOME}/review/?at={number}")
+    press(page, "c")
+    assert CandidateClaim.objects.get().candidate_id == number
+    press(page, "c")
+    assert not CandidateClaim.objects.exists()
+
+
+def _goes(page: Page, key: str, heading: str) -> None:
+    page.goto("/projects/payments-api/people/")
+    page.keyboard.press("g")
+    press(page, key)
+    assert heading in (page.text_content("h1") or "")
+
+
+def goes_to_the_queue(page: Page) -> None:
+    _goes(page, "q", "Open candidates")
+
+
+def goes_to_what_was_decided(page: Page) -> None:
+    _goes(page, "d", "Audit")
+
+
+def goes_to_the_knowledge(page: Page) -> None:
+    _goes(page, "k", "Knowledge")
+
+
+def _form(page: Page, key: str, part: str) -> None:
+    number = open_rules()[0]
+    page.goto(f"{HOME}/candidates/{number}/")
+    press(page, key)
+    assert f"/candidates/{number}/{part}" in page.url
+
+
+def edits(page: Page) -> None:
+    _form(page, "e", "edit")
+
+
+def narrows(page: Page) -> None:
+    _form(page, "n", "narrow")
+
+
+def says_on_what_it_depends(page: Page) -> None:
+    _form(page, "t", "context")
+
+
+def merges(page: Page) -> None:
+    _form(page, "m", "merge")
+
+
 EFFECTS: dict[str, Callable[[Page], None]] = {
     "j": moves_down,
     "k": moves_up,
@@ -231,6 +290,14 @@ EFFECTS: dict[str, Callable[[Page], None]] = {
     "d": defers,
     "u": takes_back,
     "x": selects,
+    "c": claims_and_releases,
+    "e": edits,
+    "n": narrows,
+    "t": says_on_what_it_depends,
+    "m": merges,
+    "g q": goes_to_the_queue,
+    "g d": goes_to_what_was_decided,
+    "g k": goes_to_the_knowledge,
     "Shift+X": selects_up_to_here,
     "Shift+P": promotes_several,
     "Shift+R": rejects_several,
