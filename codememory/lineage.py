@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codememory.ancestry import Ancestry
@@ -54,7 +54,20 @@ def life_of_file(scope_id: int, path_id: int, before: int | None = None) -> File
         if origin is None:
             break
         arrival, path, at = origin, sources[origin.id], origin.id
+    if before is None:
+        steps.update((step.id, step) for step in _departures(scope_id, names, steps))
     return FileLife([steps[i] for i in sorted(steps)], names[::-1])
+
+
+def _departures(scope_id: int, names: Sequence[int], steps: Mapping[int, Step]) -> list[Step]:
+    """The renames by which an earlier file left a name that this one has taken since."""
+    begun = [step for step in steps.values() if step.kind == "A" and step.new_path in names]
+    if len(begun) < 2:
+        return []
+    where = "f.old_path_id = ANY(%s) AND f.kind = 'R' AND f.id < %s"
+    last = max(step.id for step in begun)
+    left = select_steps(scope_id, where, list(names), last, is_telling=False)
+    return [step for step in left if step.new_path not in names]
 
 
 def _last_name(scope_id: int, paths: PathSteps, path_id: int) -> int:
@@ -62,10 +75,9 @@ def _last_name(scope_id: int, paths: PathSteps, path_id: int) -> int:
     seen = {path_id}
     at = 0
     while len(seen) < MOST_NAMES:
-        steps = [step for step in paths.before(path_id, 1 << 62) if step.id >= at]
-        if steps and steps[0].kind != "D":
-            return path_id  # it is there, or came again
-        onward = _renamed_from(scope_id, path_id, at)
+        # A name that was left may have been taken again: what has it last is meant.
+        here = [step.id for step in paths.before(path_id, 1 << 62) if step.kind != "D"]
+        onward = _renamed_from(scope_id, path_id, max(at, *here[:1], 0))
         if onward is None or onward.new_path is None or onward.new_path in seen:
             return path_id
         seen.add(onward.new_path)

@@ -12,13 +12,13 @@ from typing import Any
 from django.db import connection, transaction
 
 from codememory.ancestry import Ancestry
-from codememory.hunk_keys import TRIVIAL, reverse_key_of
+from codememory.hunk_keys import TRIVIAL, key_of, reverse_key_of
 from codememory.models import ContentChange, FileChange
 from codememory.owned_rows import PathSteps, Step, select_steps
 from codememory.reversal_rows import Found, RestoredSymbol
 from collectors.values import Hunk
 
-REVERSALS_REVISION = 2
+REVERSALS_REVISION = 3
 BATCH = 1_000  # file changes, rounded up to whole commits
 MOST_STEPS = 40  # that one change may take back at once
 SWEEP = 5_000  # file changes of one commit; what a larger one undoes is not looked for
@@ -67,9 +67,11 @@ class ReversalFinder:
         self._scope_id = scope_id
         self._paths = PathSteps(scope_id)
         self._ancestry = Ancestry(scope_id)
+        self._partly: set[int] = set()  # later steps whose file-wide reversal is not the whole tale
 
     def find(self, steps: Sequence[Step]) -> list[Found]:
         found: dict[tuple[int, int], Found] = {}
+        self._partly.clear()
         for step, earlier in self._whole_files(steps):
             found[step.id, earlier.id] = Found(step, earlier, is_file=True)
         hunks_of = self._hunks(steps)
@@ -84,8 +86,29 @@ class ReversalFinder:
         possible = self._with_candidates(steps)
         self._paths.load({p for s in possible for p in (s.old_path, s.new_path) if p is not None})
         for step in possible:
-            for earlier in self._taken_back(step):
+            chain = _net(step, self._taken_back(step))
+            undone = self._undone_only_now(chain) if len(chain) > 1 else chain
+            if len(undone) < len(chain):
+                self._partly.add(step.id)
+            for earlier in undone:
                 yield step, earlier
+
+    def _undone_only_now(self, chain: Sequence[Step]) -> list[Step]:
+        """Without the steps of which a part had been taken back within the chain already."""
+        hunks_of = self._hunks(chain)
+        keys = [
+            {key_of(hunk) for hunk in _owned(step, hunks_of.get(step.content, ()))} - {TRIVIAL}
+            for step in chain
+        ]
+        reverse = [
+            {reverse_key_of(h) for h in _owned(step, hunks_of.get(step.content, ()))} - {TRIVIAL}
+            for step in chain
+        ]
+        return [
+            step
+            for n, step in enumerate(chain)
+            if not any(keys[n] & reverse[m] for m in range(len(chain)) if m != n)
+        ]
 
     def _with_candidates(self, steps: Sequence[Step]) -> list[Step]:
         """Those steps whose after side some earlier change had as its before side."""
@@ -153,7 +176,7 @@ class ReversalFinder:
         hunks_of: Mapping[int, list[Hunk]],
         found: dict[tuple[int, int], Found],
     ) -> None:
-        whole = {later for later, _ in found}
+        whole = {later for later, _ in found} - self._partly
         asked: dict[int, list[tuple[int, int]]] = {}
         for step in steps:
             if step.id not in whole and step.content in hunks_of:
@@ -221,7 +244,7 @@ class ReversalFinder:
             rows = cursor.fetchall()
         if not rows:
             return
-        whole = {later for (later, _), one in found.items() if one.is_file}
+        whole = {later for (later, _), one in found.items() if one.is_file} - self._partly
         earlier_of: dict[int, list[Step]] = defaultdict(list)
         ids = list({row[5] for row in rows})
         for step in select_steps(self._scope_id, "f.content_change_id = ANY(%s)", ids):
@@ -252,6 +275,29 @@ def _is_place_back(later: Step, earlier: Step) -> bool:
     if later.old_oid == later.new_oid or earlier.old_oid == earlier.new_oid:
         return later.new_path == earlier.old_path and later.old_path == earlier.new_path
     return True
+
+
+def _net(later: Step, chain: list[Step]) -> list[Step]:
+    """The chain, last step first, without the rounds by which it came back to where it was."""
+    path = later.old_path if later.old_path is not None else later.new_path
+    states = [(path, later.old_oid), *((step.old_path, step.old_oid) for step in chain)]
+    net: list[Step] = []
+    at = 0
+    while at < len(chain):
+        again = max(n for n, state in enumerate(states) if state == states[at])
+        if again > at and again < len(chain):
+            at = again
+        net.append(chain[at])
+        at += 1
+    return net
+
+
+def _owned(step: Step, hunks: Sequence[Hunk]) -> list[Hunk]:
+    return [
+        hunk
+        for number, hunk in enumerate(hunks, 1)
+        if step.hunk_numbers is None or number in step.hunk_numbers
+    ]
 
 
 def _reverse_keys(step: Step, hunks: Sequence[Hunk]) -> list[tuple[int, int]]:

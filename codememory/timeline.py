@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from codememory.ancestry import Ancestry
 from codememory.checkout import Checkout
@@ -35,11 +35,12 @@ from codememory.owned_rows import Step
 from codememory.path_origins import open_origins
 from codememory.paths import shown_path
 from codememory.serving import serves_change, serves_path
-from codememory.timeline_events import events_of, text_of
+from codememory.timeline_events import changed_lines, events_of, text_of
 from codememory.timeline_subjects import Subject, find_subjects
 
 MAX_LIMIT = 200
 MOST_AUTHORS = 10
+READ_GAPS = ("PARSE_ERROR", "NO_GRAMMAR", "PARSER_LIMIT", "DEADLINE")  # said of symbols already
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ def _lines(life: _Life, contents: dict[int, ContentChange], step: Step) -> tuple
     if life.changes is not None:
         numbers &= {n for change in life.changes[step.id] for n in change.hunk_numbers}
     chosen = [hunks[n - 1] for n in numbers]
-    return sum(h.new_lines for h in chosen), sum(h.old_lines for h in chosen)
+    return changed_lines(chosen, None if life.changes is None else life.changes[step.id])
 
 
 def _last(scope_id: int, steps: Sequence[Step]) -> dict[str, Any] | None:
@@ -239,20 +240,42 @@ def _gaps(project: Project, life: _Life) -> list[dict[str, Any]]:
     facts = CodeFacts.objects.filter(scope_id=project.scope_id, content_change_id__in=contents)
     for coverage, reason, count in _grouped(facts):
         if coverage == "TEXTUAL_ONLY":
-            text = f"{count} changes were compared as text only ({reason})"
+            text = f"{_counted(count, 'change')} compared as text only ({reason})"
             gaps.append(_gap("TEXTUAL_ONLY", count, text))
         elif coverage == "PARTIAL":
-            text = f"{count} changes hold code that the grammar did not understand"
+            noun = "change holds" if count == 1 else "changes hold"
+            text = f"{count} {noun} code that the grammar did not understand"
             gaps.append(_gap(reason or "PARSE_ERROR", count, text))
     arrived = [step.id for step in life.steps if step.kind in {"A", "R"}]
     doubtful = open_origins(project.scope_id).filter(file_change_id__in=arrived)
     if count := doubtful.count():
         text = f"{count} files are equally good as its origin; nobody has chosen one yet"
         gaps.append(_gap("ORIGIN_OPEN", count, text))
-    skipped = GapRecord.objects.filter(scope_id=project.scope_id, path_id__in=life.path_ids)
-    for reason, count in skipped.values_list("reason").annotate(n=Count("id")).order_by("reason"):
-        gaps.append(_gap("SKIPPED_FILES", count, f"{count} versions were not read ({reason})"))
+    gaps += [
+        _gap("SKIPPED_FILES", count, f"{_counted(count, 'version')} not read ({reason})")
+        for reason, count in _skipped(project.scope_id, life)
+    ]
     return gaps
+
+
+def _skipped(scope_id: int, life: _Life) -> list[tuple[str, int]]:
+    """Versions that were not read, or not all of them, by reason.
+
+    Documents are recorded by path; history by object, since each is read once for all its paths.
+    """
+    contents = ContentChange.objects.filter(
+        scope_id=scope_id, pk__in={step.content for step in life.steps}
+    )
+    oids = {oid for pair in contents.values_list("old_oid", "new_oid") for oid in pair if oid}
+    rows = GapRecord.objects.filter(scope_id=scope_id).exclude(reason__in=READ_GAPS)
+    found = rows.filter(Q(path_id__in=life.path_ids) | Q(path=None, object_oid__in=oids))
+    counts = found.values_list("reason").annotate(n=Count("object_oid", distinct=True))
+    return [(reason, max(1, count)) for reason, count in counts.order_by("reason")]
+
+
+def _counted(count: int, noun: str) -> str:
+    """`1 version was`, `2 versions were`."""
+    return f"{count} {noun} was" if count == 1 else f"{count} {noun}s were"
 
 
 def _grouped(facts: Any) -> Iterable[tuple[str, str | None, int]]:

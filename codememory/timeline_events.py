@@ -14,6 +14,7 @@ from codememory.owned_rows import Step
 from codememory.path_origins import origins_of
 from codememory.paths import shown_path
 from collectors.symbol_values import SymbolChangeKind
+from collectors.values import Hunk
 
 MOST_SYMBOLS = 30  # of one event
 MOST_COMMITS = 20
@@ -127,10 +128,14 @@ def _content(
         numbers = [number for number in numbers if number in touching]
     chosen = [hunks[number - 1] for number in numbers]
     is_counted = is_whole and row.hunk_numbers is None
+    if is_counted:
+        added, removed = content.added_lines, content.removed_lines
+    else:
+        added, removed = changed_lines(chosen, None if is_whole else symbols)
     ids = [f"{'A' if hunks[n - 1].new_lines else 'B'}{row.content_change_id}.{n}" for n in numbers]
     return {
-        "added_lines": content.added_lines if is_counted else sum(h.new_lines for h in chosen),
-        "removed_lines": content.removed_lines if is_counted else sum(h.old_lines for h in chosen),
+        "added_lines": added,
+        "removed_lines": removed,
         "symbols": [
             {**shown_symbol(change), **moves.get(change.pk, {})}
             for change in symbols[:MOST_SYMBOLS]
@@ -138,6 +143,34 @@ def _content(
         "symbol_count": len(symbols),
         "evidence_ids": evidence_ids(row, MOST_IDS) if is_whole else ids[:MOST_IDS],
     }
+
+
+def changed_lines(hunks: Sequence[Hunk], symbols: Sequence[SymbolChange] | None) -> tuple[int, int]:
+    """Lines that hunks add and remove; with symbols only those that lie in one of them."""
+    if symbols is None:
+        return sum(h.new_lines for h in hunks), sum(h.old_lines for h in hunks)
+    old = _merged((one.old_first_line, one.old_last_line) for one in symbols)
+    new = _merged((one.new_first_line, one.new_last_line) for one in symbols)
+    return (
+        sum(_within(h.new_line, h.new_lines, new) for h in hunks),
+        sum(_within(h.old_line, h.old_lines, old) for h in hunks),
+    )
+
+
+def _merged(ranges: Iterable[tuple[int | None, int | None]]) -> list[range]:
+    """Ranges of lines, [first, last], as such that do not overlap."""
+    found: list[range] = []
+    there = sorted((a, b) for a, b in ranges if a is not None and b is not None)
+    for first, last in there:
+        if found and first < found[-1].stop:
+            found[-1] = range(found[-1].start, max(found[-1].stop, last + 1))
+        else:
+            found.append(range(first, last + 1))
+    return found
+
+
+def _within(first: int, count: int, ranges: Sequence[range]) -> int:
+    return sum(max(0, min(r.stop, first + count) - max(r.start, first)) for r in ranges)
 
 
 def shown_symbol(change: SymbolChange) -> dict[str, Any]:
@@ -211,6 +244,7 @@ class _Reversals:
                 _end(again, again.later)
                 for reversal in reverted_by
                 for again in self._restored[reversal.later_id]
+                if _brings_back(again, reversal)
             ],
         }
 
@@ -223,6 +257,15 @@ def _by(
         end = getattr(reversal, link)
         found[first_of.get(end, end)].append(reversal)
     return found
+
+
+def _brings_back(again: Reversal, reversal: Reversal) -> bool:
+    """Whether what undoes a reversal in part undoes that part of it."""
+    if again.level == "FILE" or reversal.level == "FILE":
+        return True
+    if again.symbol_id is not None and again.symbol_id == reversal.symbol_id:
+        return True
+    return bool(set(again.earlier_hunks) & set(reversal.later_hunks))
 
 
 def _touches(reversal: Reversal, symbols: Sequence[SymbolChange] | None, side: str) -> bool:

@@ -9,10 +9,11 @@ from typing import Any
 
 from django.db.models import Max
 
-from codememory.lineage import life_of_symbol
+from codememory.lineage import SymbolLife, life_of_file, life_of_symbol
 from codememory.models import FileChange, Path, SymbolName
 from codememory.paths import raw_path, shown_path
 from codememory.symbol_lookup import names_like
+from collectors.symbol_values import SymbolChangeKind
 
 MOST_CHOICES = 20
 MOST_NAMED = 2_000  # symbol changes of a name that are looked at to tell its files apart
@@ -58,6 +59,7 @@ def _symbols(scope_id: int, text: str, path: Path | None) -> list[Subject]:
 def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> list[Subject]:
     """One subject for each life: a symbol that moved or whose file was renamed is one."""
     by_id = {name.pk: name for name in names}
+    asked = {path.pk, *life_of_file(scope_id, path.pk).names} if path is not None else None
     rows = (
         FileChange.objects.filter(
             scope_id=scope_id,
@@ -69,16 +71,31 @@ def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> li
         .order_by("-last")[:MOST_NAMED]
     )
     found: list[Subject] = []
+    is_gone: dict[Subject, bool] = {}
     lived: set[tuple[int, int]] = set()
     for name_id, new, old, _ in rows:
         path_id = new if new is not None else old
-        is_asked = path is None or path.pk == path_id
+        is_asked = asked is None or path_id in asked
         if not is_asked or path_id is None or (path_id, name_id) in lived:
             continue
         life = life_of_symbol(scope_id, path_id, name_id)
-        lived |= {(p, n) for p in life.path_ids for n in life.name_ids}
-        shown = shown_path(bytes(Path.objects.get(pk=path_id).raw)) or ""
-        found.append(Subject(path_id, shown, name_id, by_id[name_id].qualified))
+        places = {(p, n) for p in life.path_ids for n in life.name_ids}
+        lived |= places
+        # Seen where it ended first: what it was moved to lived there before.
+        found = [
+            one for one in found if not (is_gone[one] and (one.path_id, one.name_id) in places)
+        ]
+        last = life.path_ids[-1]
+        shown = shown_path(bytes(Path.objects.get(pk=last).raw)) or ""
+        subject = Subject(last, shown, name_id, by_id[name_id].qualified)
+        is_gone[subject] = _ends_removed(life)
+        found.append(subject)
         if len(found) >= MOST_CHOICES:
             break
     return found
+
+
+def _ends_removed(life: SymbolLife) -> bool:
+    """Whether the last that is known of a symbol is that it went from its file."""
+    changes = life.changes[life.steps[-1].id] if life.steps else []
+    return bool(changes) and all(one.kind == SymbolChangeKind.REMOVED for one in changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,8 +53,9 @@ def lines_of(found: dict[str, Any], asked: str) -> list[str]:
     if found["subject"] is None:
         return [f"No stored file or symbol is called {asked}."]
     lines = [*_head(found), ""]
+    paths = {one["path"] for one in found["names"]}
     for event in found["events"]:
-        lines += [*_event(event), ""]
+        lines += [*_event(event, is_symbol=bool(found["subject"]["symbol"]), paths=paths), ""]
     lines += _together(found["co_changed"])
     lines += gap_lines(found["gaps"])
     return [*lines, *next_line(found["next"])]
@@ -77,16 +79,15 @@ def _head(found: dict[str, Any]) -> list[str]:
     return [*lines, "  " + clip(f"by {authors}", width() - 2)] if authors else lines
 
 
-def _event(event: dict[str, Any]) -> list[str]:
+def _event(event: dict[str, Any], *, is_symbol: bool, paths: Collection[str]) -> list[str]:
     more = event["commit_count"] - 1
     shown_by = f" and {more} more" if more > 0 else ""
     day, who = _day(event["author_time"]), event["author_name"]
     size = f"+{event['added_lines']} -{event['removed_lines']}"
     lines = [f"{event['commit'][:12]}{shown_by}  {day}  {event['change']}  {size}  {clip(who, 30)}"]
-    old, new = event["old_path"], event["new_path"]
-    if old != new:
-        was = "added" if old is None else f"renamed from {old}"
-        lines.append(f"    {was}" if new is not None else f"    deleted {old}")
+    lines += [
+        f"    {line}" for line in _place(event, paths) if not is_symbol or event["kind"] == "R"
+    ]
     lines += [f"    {line}" for line in _origins(event["origins"])]
     lines += [f"    {_symbol(one)}" for one in event["symbols"][:SYMBOLS_SHOWN]]
     if event["symbol_count"] > SYMBOLS_SHOWN:
@@ -100,6 +101,19 @@ def _event(event: dict[str, Any]) -> list[str]:
     if event["evidence_ids"]:
         lines.append("    " + clip(f"evidence {' '.join(event['evidence_ids'])}", width() - 4))
     return lines
+
+
+def _place(event: dict[str, Any], paths: Collection[str]) -> list[str]:
+    """What became of the file as such."""
+    if event["kind"] == "T":
+        return ["became another kind of file (a link, a submodule or a regular one)"]
+    if event["old_path"] == event["new_path"]:
+        return []
+    if event["new_path"] is None:
+        return [f"deleted {event['old_path']}"]
+    if event["new_path"] not in paths:
+        return [f"renamed to {event['new_path']}; another file has its name since"]
+    return ["added" if event["old_path"] is None else f"renamed from {event['old_path']}"]
 
 
 def _origins(origins: list[dict[str, Any]]) -> list[str]:
@@ -126,6 +140,8 @@ def _day(seconds: int) -> str:
 def _symbol(one: dict[str, Any]) -> str:
     lines = one["new_lines"] or one["old_lines"]
     at = f" (lines {lines[0]}-{lines[1]})" if lines else ""
+    if lines and lines[0] == lines[1]:
+        at = f" (line {lines[0]})"
     old = ":".join(part for part in (one["from_path"], one["old_name"]) if part)
     was = f" from {old}" if old else f" to {one['to_path']}" if one["to_path"] else ""
     return f"{one['kind'].lower().replace('_', ' ')} {one['name']}{was}{at}"
