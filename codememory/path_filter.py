@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from django.db.models import BinaryField, F, Func, Q, QuerySet, Value
+import hashlib
+
+from django.db.models import Q, QuerySet
 
 from codememory.models import Path
+from codememory.models.evidence import PATH_HEAD, path_head
 
 
 def at_or_below(scope_id: int, raw: bytes) -> QuerySet[Path, int]:
@@ -16,9 +19,12 @@ def at_or_below(scope_id: int, raw: bytes) -> QuerySet[Path, int]:
     folder = raw.rstrip(b"/")
     if folder:
         below = folder + b"/"
-        length = Value(len(below))
-        head = Func(F("raw"), Value(1), length, function="substr", output_field=BinaryField())
-        rows = rows.annotate(head=head).filter(Q(raw=folder) | Q(head=below))
+        # The index has a path's first bytes only: they find it, and its whole folder decides.
+        first = below[:PATH_HEAD]
+        rows = rows.annotate(head=path_head(PATH_HEAD), whole=path_head(len(below)))
+        is_file = Q(digest=hashlib.sha256(folder).digest())
+        is_below = Q(head__gte=first, head__lte=first.ljust(PATH_HEAD, b"\xff"), whole=below)
+        rows = rows.filter(is_file | is_below)
     return rows.values_list("pk", flat=True)
 
 

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import F, Func, Value
 from django.db.models.functions import Now
 
 from codememory.models.owned import OwnedModel, owned_link
 from codememory.models.scopes import SourceKind
+
+PATH_HEAD = 200  # bytes of a path that an index holds: a whole one may outgrow its key
+
+
+def path_head(length: int) -> Func:
+    """The first bytes of a path, as an expression."""
+    return Func(
+        F("raw"), Value(1), Value(length), function="substr", output_field=models.BinaryField()
+    )
 
 
 class Availability(models.TextChoices):
@@ -34,6 +44,8 @@ class Path(OwnedModel):
             *OwnedModel.Meta.constraints,
             models.UniqueConstraint(fields=["scope", "digest"], name="path_digest"),
         ]
+        # What lies below a folder.
+        indexes = [models.Index(F("scope"), path_head(PATH_HEAD), name="path_head")]
 
     def __str__(self) -> str:
         return repr(bytes(self.raw))

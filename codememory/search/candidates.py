@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from codememory.models.search import EntryKind
+from codememory.path_filter import at_or_below
 from codememory.search.analyser import query_terms
 from codememory.search.ranking import idf
 
@@ -39,10 +40,6 @@ _ENTRIES = """
 _IMPACT = """
     CASE WHEN terms[width_bucket({term}, terms)] = {term}
     THEN impacts[width_bucket({term}, terms)] END"""
-_PATH_IDS = """
-    SELECT id FROM codememory_path WHERE scope_id = %(scope)s AND (
-        raw = %(path)s OR substring(raw FOR octet_length(%(below)s)) = %(below)s) LIMIT %(most)s
-"""
 _BESIDE = """
     SELECT id, shape, neighbours FROM codememory_searchentry
     WHERE scope_id = %s AND id = ANY(%s)
@@ -126,16 +123,8 @@ def entries_with(
     impacts = ", ".join(_IMPACT.format(term=f"%(term{place})s::int") for place in range(len(terms)))
     of_path = ""
     with transaction.atomic(), connection.cursor() as cursor:
-        if path is not None:
-            below = path.rstrip(b"/") + b"/"
-            asked_path: dict[str, Any] = {
-                "scope": scope_id,
-                "path": path,
-                "below": below,
-                "most": PATHS_LIMIT,
-            }
-            cursor.execute(_PATH_IDS, asked_path)
-            values["paths"] = [number for (number,) in cursor.fetchall()]
+        if path is not None and path.rstrip(b"/"):
+            values["paths"] = list(at_or_below(scope_id, path)[:PATHS_LIMIT])
             of_path = _of_path()
         # Comparing arrays row by row costs far more than the planner believes.
         cursor.execute("SET LOCAL enable_seqscan = off")
