@@ -235,7 +235,7 @@ def test_two_people_make_a_memory_where_the_project_asks_for_it(
     assert not Memory.objects.exists()
     visit(page, said(KEY))
     assert "This project asks for a second reviewer. marta can promote it." in main(page)
-    assert page.locator(".decide >> text=Promote").count() == 0
+    assert page.locator(".decide button:has-text('Promote')").count() == 0
     second = window(page, marta)
     visit(second, said(KEY))
     assert "Endorsed by alice" in main(second)
