@@ -26,8 +26,8 @@ from review.claims import held
 from review.filters import Filters
 from review.queue_set import (
     conflict_rank,
+    in_conflict,
     in_state,
-    is_open_first,
     left_since,
     moment,
     passing,
@@ -35,7 +35,7 @@ from review.queue_set import (
 
 __all__ = ["PAGE_SIZE", "Filters", "Page", "QueueRow", "neighbours", "next_open", "page_of"]
 PAGE_SIZE = 30
-COLUMNS = {"sure": "confidence", "unsure": "confidence", "conflict": "in_conflict"}
+COLUMNS = {"sure": "confidence", "unsure": "confidence"}
 ROUNDS = 8  # of looking for rows that are no near-duplicates of earlier ones
 
 
@@ -96,57 +96,67 @@ class Progress:
 
 
 class Order:
-    """How the rows follow each other."""
+    """How the rows follow each other: segment after segment, and within one by an index.
+
+    Segments are open ones before decided ones where all are listed, and conflicts before the rest
+    where that is asked for: nothing has to be sorted that is not shown.
+    """
 
     def __init__(self, project: Project, filters: Filters) -> None:
-        self._project, self._filters = project, filters
         self._ranked = filters.state == "any"
-        self._newest = filters.sort in ("new", "sure")  # an index is read from one of its ends
-        self._column = {
-            "sure": "confidence",
-            "unsure": "confidence",
-            "conflict": "in_conflict",
-        }.get(filters.sort)
-        self._falls = filters.sort == "sure"
+        self._by_conflict = filters.sort == "conflict"
+        self._column = COLUMNS.get(filters.sort)
+        self._falls = filters.sort in ("new", "sure")  # an index is read from one of its ends
+        self._conflict = in_conflict(project)
+
+    def segments(self, key: Key | None) -> list[tuple[Q, Key | None]]:
+        """Return what is still to come after a key: each segment, and where to begin in it."""
+        is_open = Q(state=CandidateState.PENDING)
+        ranks = [(0, is_open), (1, ~is_open)] if self._ranked else [(0, Q())]
+        conflicts = [(0, self._conflict), (1, ~self._conflict)] if self._by_conflict else [(0, Q())]
+        found = []
+        for rank, in_rank in ranks:
+            for value, in_value in conflicts:
+                at = (rank, value)
+                begin = (key.rank, key.value if self._by_conflict else 0) if key else at
+                if at >= begin:
+                    found.append((in_rank & in_value, key if at == begin else None))
+        return found
 
     def sort(self, found: QuerySet[Candidate]) -> QuerySet[Candidate]:
-        """Return them in order, with the values of a key."""
-        if self._column == "in_conflict":
-            found = found.annotate(in_conflict=conflict_rank(self._project))
-        names = ["-id" if self._newest else "id"]
-        if self._column:
-            names.insert(0, f"-{self._column}" if self._falls else self._column)
-        if self._ranked:
-            found = found.annotate(open_first=is_open_first())
-            names.insert(0, "open_first")
-        return found.order_by(*names)
+        """Return them in the order within a segment, with the values of a key."""
+        if self._by_conflict:
+            found = found.annotate(conflict_rank=conflict_rank(self._conflict))
+        names = [self._column, "id"] if self._column else ["id"]
+        return found.order_by(*(f"-{name}" if self._falls else name for name in names))
 
     def key(self, candidate: Candidate, before: int = 0) -> Key:
-        value = getattr(candidate, self._column) if self._column else 0
+        value: float = 0
+        if self._by_conflict:
+            value = float(vars(candidate)["conflict_rank"])  # as `sort` has it
+        elif self._column:
+            value = getattr(candidate, self._column)
         rank = 0 if candidate.state == CandidateState.PENDING else 1
         return Key(rank if self._ranked else 0, value, candidate.pk, before)
 
     def key_before(self, candidate: Candidate, before: int) -> Key:
         """The key that a page follows which begins with the candidate."""
-        number = candidate.pk + 1 if self._newest else candidate.pk - 1
+        number = candidate.pk + 1 if self._falls else candidate.pk - 1
         return replace(self.key(candidate, before), number=number)
 
     def place(self, candidate: Candidate) -> tuple[float, ...]:
-        """What sorts candidates in Python as `sort` does in the database."""
+        """What sorts candidates in Python as they stand in the queue."""
         key = self.key(candidate)
-        value = -key.value if self._falls else key.value
-        return (key.rank, value, -key.number if self._newest else key.number)
+        sign = -1 if self._falls else 1
+        return (key.rank, sign * key.value, sign * key.number)
 
     def beyond(self, key: Key) -> Q:
-        """What comes after a key."""
-        far = "lt" if self._newest else "gt"
-        beyond = Q(**{f"id__{far}": key.number})
+        """What comes after a key within its segment."""
+        way = "lt" if self._falls else "gt"
+        beyond = Q(**{f"id__{way}": key.number})
         if self._column:
-            further = "lt" if self._falls else "gt"
             same = Q(**{self._column: key.value}) & beyond
-            beyond = Q(**{f"{self._column}__{further}": key.value}) | same
-        if self._ranked:
-            beyond = Q(open_first__gt=key.rank) | Q(open_first=key.rank) & beyond
+            beyond = Q(**{f"{self._column}__{way}": key.value}) | same
         return beyond
 
 
@@ -192,14 +202,28 @@ def _rows(
 ) -> list[QueueRow]:
     """Return a page of rows and one more: each candidate that no earlier number says already."""
     rows: list[QueueRow] = []
+    for within, begin in order.segments(key):
+        if len(rows) <= PAGE_SIZE:
+            rows += _rows_of(project, filters, order, found.filter(within), begin)
+    return rows[: PAGE_SIZE + 1]
+
+
+def _rows_of(
+    project: Project,
+    filters: Filters,
+    order: Order,
+    segment: QuerySet[Candidate],
+    key: Key | None,
+) -> list[QueueRow]:
+    rows: list[QueueRow] = []
     for _ in range(ROUNDS):
-        beyond = found.filter(order.beyond(key)) if key else found
+        beyond = segment.filter(order.beyond(key)) if key else segment
         some = list(beyond[: 2 * PAGE_SIZE])
-        rows += _first_of_each(project, found, some) if filters.is_grouped else _alone(some)
+        rows += _first_of_each(project, segment, some) if filters.is_grouped else _alone(some)
         if len(some) < 2 * PAGE_SIZE or len(rows) > PAGE_SIZE:
             break
         key = order.key(some[-1])
-    return rows[: PAGE_SIZE + 1]
+    return rows
 
 
 def _alone(candidates: Sequence[Candidate]) -> list[QueueRow]:
@@ -248,10 +272,16 @@ def neighbours(
     """Return the candidates before and after this one in the queue, whether it is in it or not."""
     order = Order(project, filters)
     every = Candidate.objects.filter(scope_id=project.scope_id)
-    here = order.sort(every.filter(pk=candidate.pk)).get()
+    key = order.key(order.sort(every.filter(pk=candidate.pk)).get())
     found = order.sort(in_state(filters, passing(project, filters)).exclude(pk=candidate.pk))
-    beyond = order.beyond(order.key(here))
-    return found.exclude(beyond).reverse().first(), found.filter(beyond).first()
+    segments = [found.filter(within) for within, _ in order.segments(None)]
+    at = len(segments) - len(order.segments(key))
+    beyond = order.beyond(key)
+    earlier = [segments[at].exclude(beyond), *reversed(segments[:at])]
+    later = [segments[at].filter(beyond), *segments[at + 1 :]]
+    previous = (one for each in earlier if (one := each.reverse().first()))
+    following = (one for each in later if (one := each.first()))
+    return next(previous, None), next(following, None)
 
 
 def next_open(project: Project, filters: Filters, decided: Candidate) -> Candidate | None:

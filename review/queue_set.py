@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from django.db.models import (
     Case,
@@ -25,7 +26,6 @@ from django.utils import timezone
 
 from codememory.models import (
     Candidate,
-    CandidateState,
     CandidateTraits,
     Memory,
     MemoryState,
@@ -36,6 +36,7 @@ from codememory.paths import raw_path
 from review.claims import held
 from review.filters import Filters
 
+FEW = 5_000  # candidates that are named by number in a statement
 _NUMBER = re.compile(r"[Cc]?([0-9]{1,18})")
 # The same cutting of words as in the index. A limit keeps it apart: it is always done first.
 _SAYING = """
@@ -75,19 +76,45 @@ def passing(project: Project, filters: Filters) -> QuerySet[Candidate]:
 
 
 def reaching(project: Project, filters: Filters) -> QuerySet[Candidate]:
-    """Return what words, document and likeness leave: the filters that nothing counts ahead."""
+    """Return what words, document and likeness leave: the filters that nothing counts ahead.
+
+    Up to FEW are looked up once for a page; more are asked for in each statement.
+    """
     found = Candidate.objects.filter(scope_id=project.scope_id)
-    if filters.q:
-        says = Q(pk__in=RawSQL(_SAYING, [project.scope_id, filters.q]))  # noqa: S611 -- parameters
-        number = _NUMBER.fullmatch(filters.q.strip())
-        found = found.filter(says | Q(pk=int(number[1])) if number else says)
-    if filters.path:
-        asked = raw_path(filters.path).rstrip(b"/")
-        within = [project.scope_id] * 2 + [asked, asked + b"/", asked + b"0"]  # "0" follows "/"
-        found = found.filter(pk__in=RawSQL(_SAID_IN, within))  # noqa: S611 -- parameters
-    if filters.like:
-        found = found.filter(_like(project, int(filters.like)))
-    return found
+    if filters.is_counted_whole:
+        return found
+    asked = (project.scope_id, filters.q, filters.path, filters.like)
+    numbers = _numbers(*asked, filters.asof) if filters.asof else None
+    return found.filter(pk__in=numbers) if numbers is not None else found.filter(_asked(*asked))
+
+
+@lru_cache(maxsize=32)
+def _numbers(
+    scope_id: int,
+    words: str,
+    path: str,
+    like: str,
+    asof: str,  # noqa: ARG001 -- what it is kept by
+) -> list[int] | None:
+    """Return the candidates of a page as it was opened; None where they are too many."""
+    found = Candidate.objects.filter(_asked(scope_id, words, path, like), scope_id=scope_id)
+    numbers = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
+    return numbers if len(numbers) <= FEW else None
+
+
+def _asked(scope_id: int, words: str, path: str, like: str) -> Q:
+    asked = Q()
+    if words:
+        says = Q(pk__in=RawSQL(_SAYING, [scope_id, words]))  # noqa: S611 -- parameters
+        number = _NUMBER.fullmatch(words.strip())
+        asked &= says | Q(pk=int(number[1])) if number else says
+    if path:
+        raw = raw_path(path).rstrip(b"/")
+        within = [scope_id, scope_id, raw, raw + b"/", raw + b"0"]  # "0" follows "/"
+        asked &= Q(pk__in=RawSQL(_SAID_IN, within))  # noqa: S611 -- parameters
+    if like:
+        asked &= _like(scope_id, int(like))
+    return asked
 
 
 def in_state(filters: Filters, found: QuerySet[Candidate]) -> QuerySet[Candidate]:
@@ -138,8 +165,8 @@ def age_of(filters: Filters) -> Case:
     )
 
 
-def conflict_rank(project: Project) -> Case:
-    first = When(in_conflict(project), then=Value(0))
+def conflict_rank(conflict: Q) -> Case:
+    first = When(conflict, then=Value(0))
     return Case(first, default=Value(1), output_field=IntegerField())
 
 
@@ -162,15 +189,9 @@ def _claimed(project: Project, filters: Filters) -> Q:
     return Q(pk__in=chosen.values("candidate_id"))
 
 
-def _like(project: Project, number: int) -> Q:
-    own = CandidateTraits.objects.filter(scope_id=project.scope_id, candidate_id=number)
+def _like(scope_id: int, number: int) -> Q:
+    own = CandidateTraits.objects.filter(scope_id=scope_id, candidate_id=number)
     same = CandidateTraits.objects.filter(
-        scope_id=project.scope_id, similar_key=Subquery(own.values("similar_key")[:1])
+        scope_id=scope_id, similar_key=Subquery(own.values("similar_key")[:1])
     )
     return Q(pk__in=same.values("candidate_id")) | Q(pk=number)
-
-
-def is_open_first() -> Case:
-    """Open candidates before decided ones, where all of them are listed."""
-    first = When(state=CandidateState.PENDING, then=Value(0))
-    return Case(first, default=Value(1), output_field=IntegerField())
