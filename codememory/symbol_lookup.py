@@ -25,13 +25,19 @@ def names_like(scope_id: int, text: str) -> list[SymbolName]:
     return [row for row in found if row.qualified == text] or found
 
 
+def dotted(text: str) -> str:
+    """A name as other languages qualify it (`Order::refund`, `Order#refund`), with dots."""
+    return text.replace("::", ".").replace("#", ".")
+
+
 def changes_of_symbols(scope_id: int, symbols: Sequence[str], most: int) -> list[int]:
     """The logical changes that touched each symbol last, the newest first."""
     found: list[int] = []
     for text in symbols:
-        plain = text.replace("::", ".").replace("#", ".").rpartition(":")[2]
+        after_path = dotted(text).rpartition(":")[2]
+        names = names_like(scope_id, dotted(text)) or names_like(scope_id, after_path)
         told = SymbolChange.objects.filter(
-            scope_id=scope_id, name_id__in=[row.pk for row in names_like(scope_id, plain)]
+            scope_id=scope_id, name_id__in=[row.pk for row in names]
         ).exclude(kind__in=["FORMATTING_ONLY", "COMMENT_ONLY"])
         rows = FileChange.objects.filter(
             scope_id=scope_id,

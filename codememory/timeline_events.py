@@ -13,9 +13,10 @@ from codememory.models import CodeFacts, FileChange, GitCommit, Reversal, Symbol
 from codememory.owned_rows import Step
 from codememory.path_origins import origins_of
 from codememory.paths import shown_path
-from collectors.symbol_values import SymbolChangeKind
-from collectors.values import Hunk
+from collectors.symbol_values import SymbolChangeKind, TableDifference
+from collectors.values import ContentClass, Hunk
 
+SPACING = (ContentClass.FORMATTING_ONLY, ContentClass.LINE_ENDINGS_ONLY)
 MOST_SYMBOLS = 30  # of one event
 MOST_COMMITS = 20
 MOST_IDS = 20
@@ -43,18 +44,18 @@ def events_of(
     symbols = changes if changes is not None else _all_symbols(scope_id, whole)
     origins = origins_of(scope_id, whole, is_shown)
     moves = _moves(scope_id, [c for found in symbols.values() for c in found])
-    coverage = dict(
-        CodeFacts.objects.filter(
-            scope_id=scope_id, content_change_id__in=[step.content for step in steps]
-        ).values_list("content_change_id", "coverage")
+    facts = CodeFacts.objects.filter(
+        scope_id=scope_id, content_change_id__in=[step.content for step in steps]
     )
+    read = {one.content_change_id: one for one in facts.defer("hunk_keys")}
     return [
         {
             **_place(by_id[step.id]),
             **views.of(by_id[step.id]),
             **_content(by_id[step.id], symbols.get(step.id, []), moves, is_whole=changes is None),
             "origins": origins[step.id],
-            "parser_coverage": coverage.get(step.content),
+            "parser_coverage": read[step.content].coverage if step.content in read else None,
+            "difference": _difference(by_id[step.id], read.get(step.content)),
             **reversals.of(by_id[step.id], symbols.get(step.id, []) if changes else None),
             "rationale": "UNKNOWN",
         }
@@ -78,6 +79,15 @@ def _place(row: FileChange) -> dict[str, Any]:
         "author_time": row.commit.author_time,
         "content_class": row.content_change.content_class if row.content_change else None,
     }
+
+
+def _difference(row: FileChange, facts: CodeFacts | None) -> str:
+    """Whether code differs, or comments or spacing alone, in the whole file."""
+    found = facts.difference if facts is not None else TableDifference.UNKNOWN.value
+    is_told = found not in {TableDifference.NONE, TableDifference.UNKNOWN}
+    if not is_told and row.content_change and row.content_change.content_class in SPACING:
+        return TableDifference.FORMATTING_ONLY.value
+    return found
 
 
 class _Views:

@@ -12,10 +12,11 @@ from django.db.models import Max
 from codememory.lineage import SymbolLife, life_of_file, life_of_symbol
 from codememory.models import FileChange, Path, SymbolName
 from codememory.paths import raw_path, shown_path
-from codememory.symbol_lookup import names_like
+from codememory.symbol_lookup import dotted, names_like
 from collectors.symbol_values import SymbolChangeKind
 
 MOST_CHOICES = 20
+MOST_LETTERS, MOST_COLONS = 5_000, 20  # of a question, in which the end of a path is sought
 MOST_NAMED = 2_000  # symbol changes of a name that are looked at to tell its files apart
 
 
@@ -38,9 +39,11 @@ def find_subjects(scope_id: int, text: str) -> list[Subject]:
     path = _path(scope_id, text)
     if path is not None:
         return [Subject(path.pk, text)]
-    place, colon, name = text.rpartition(":")
-    if colon and (path := _path(scope_id, place)) is not None:
-        return _symbols(scope_id, name, path)
+    # Names may hold colons, and so may paths: whatever stands before one of them is looked up.
+    colons = [at for at, letter in enumerate(text[:MOST_LETTERS]) if letter == ":"][:MOST_COLONS]
+    for at in colons:
+        if (path := _path(scope_id, text[:at])) is not None:
+            return _symbols(scope_id, text[at + 1 :], path)
     return _symbols(scope_id, text, None)
 
 
@@ -53,7 +56,8 @@ def _path(scope_id: int, text: str) -> Path | None:
 
 def _symbols(scope_id: int, text: str, path: Path | None) -> list[Subject]:
     """Symbols of exactly that name, else those whose name ends in it."""
-    return _places(scope_id, names_like(scope_id, text), path)
+    names = names_like(scope_id, text) or names_like(scope_id, dotted(text))
+    return _places(scope_id, names, path)
 
 
 def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> list[Subject]:

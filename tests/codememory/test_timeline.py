@@ -162,3 +162,27 @@ def test_what_was_not_read_of_a_file_is_a_gap_of_its_history(repo: RepoBuilder) 
     versions(repo, "big.txt", "x" * (1 << 20) + "\n", "y" + "x" * (1 << 20) + "\n")
     gaps = history_of(collect(repo, ("git",)), "big.txt")["gaps"]
     assert [gap["count"] for gap in gaps if gap["reason"] == "SKIPPED_FILES"] == [2]
+
+
+def test_what_changes_no_code_says_so(repo: RepoBuilder) -> None:
+    noted = "# Fees are those of the day\n" + REFUND
+    _, comment, spacing = versions(repo, "pay.py", REFUND, noted, noted + "\n\n")
+    found = events(repo, "pay.py")
+    assert [found[one]["difference"] for one in (comment, spacing)] == [
+        "COMMENT_ONLY",
+        "FORMATTING_ONLY",
+    ]
+    out = said("history", "pay.py", "--project", "shop").out
+    assert out.index("spacing only") < out.index("comments only")
+
+
+@pytest.mark.parametrize("subject", ["Till.open", "Till::open", "Till#open", "till.py:Till::open"])
+def test_a_symbol_is_found_as_any_language_writes_it(repo: RepoBuilder, subject: str) -> None:
+    versions(repo, "till.py", "class Till:\n    def open(self):\n        return self.drawer\n")
+    assert len(events(repo, subject)) == 1
+
+
+def test_a_name_with_colons_is_found_in_its_file(repo: RepoBuilder) -> None:
+    text = "@implementation Ledger\n- (int)add:(int)sum {\n  return total + sum;\n}\n@end\n"
+    versions(repo, "ledger.m", text)
+    assert len(events(repo, "ledger.m:Ledger.add:")) == 1

@@ -22,6 +22,7 @@ from codememory.terminal import (
 from codememory.timeline import history_of
 
 SYMBOLS_SHOWN = 4
+QUIET = {"FORMATTING_ONLY": "spacing only", "COMMENT_ONLY": "comments only"}
 
 
 class Command(TerminalCommand):
@@ -108,7 +109,7 @@ def _place(event: dict[str, Any], paths: Collection[str]) -> list[str]:
     if event["kind"] == "T":
         return ["became another kind of file (a link, a submodule or a regular one)"]
     if event["old_path"] == event["new_path"]:
-        return []
+        return [QUIET[event["difference"]]] if event["difference"] in QUIET else []
     if event["new_path"] is None:
         return [f"deleted {event['old_path']}"]
     if event["new_path"] not in paths:
