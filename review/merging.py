@@ -142,7 +142,7 @@ def merges_into(target: Target) -> QuerySet[ReviewDecision]:
         scope_id=target.scope_id, action=DecisionAction.UNDO, undoes__action=DecisionAction.MERGE
     )
     if isinstance(target, Memory):
-        merges = merges.filter(merged_into_memory=target)
+        merges = merges.filter(merged_into=None, merged_into_memory=target)
     else:
         merges = merges.filter(merged_into=target)
     return merges.exclude(pk__in=undone.values("undoes")).order_by("pk")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import F, Q
+from django.db.models import F
 
 from codememory.candidates import shown_digest
 from codememory.checkout import Checkout
@@ -204,14 +204,18 @@ def sheet_of(project: Project, candidate: Candidate) -> Sheet:
 
 def evidence_of(project: Project, candidate: Candidate) -> list[EvidenceLink]:
     """Return what the candidate cites, its own first, and what was merged into its memory."""
-    joined = Q(
-        memory__candidate=candidate, memory__state=MemoryState.ACTIVE, joined_by__isnull=False
+    links = EvidenceLink.objects.filter(scope_id=project.scope_id).select_related(
+        "segment__revision__path", "joined_by"
     )
-    return list(
-        EvidenceLink.objects.filter(Q(candidate=candidate) | joined, scope_id=project.scope_id)
-        .select_related("segment__revision__path", "joined_by")
-        .order_by(F("joined_by").asc(nulls_first=True), "byte_start", "segment_id")
-    )
+    own = links.filter(candidate=candidate)
+    found = list(own.order_by(F("joined_by").asc(nulls_first=True), "byte_start", "segment_id"))
+    memory = Memory.objects.filter(
+        scope_id=project.scope_id, candidate=candidate, state=MemoryState.ACTIVE
+    ).first()
+    if memory:
+        joined = links.filter(memory=memory, joined_by__isnull=False)
+        found += joined.order_by("joined_by", "byte_start", "segment_id")
+    return found
 
 
 def said_as(candidate: Candidate) -> str:
@@ -225,17 +229,23 @@ def seen_key(link: EvidenceLink) -> str:
 
 def history_of(project: Project, candidate: Candidate) -> list[ReviewDecision]:
     """Return the decisions on a candidate, and those that ended its memory or brought evidence."""
-    asked = (
-        Q(candidate=candidate)
-        | Q(supersedes__candidate=candidate) & ~Q(action=DecisionAction.ENDORSE)
-        | Q(merged_into=candidate)
-        | Q(merged_into_memory__candidate=candidate)
-        | Q(undoes__merged_into=candidate)
-        | Q(undoes__merged_into_memory__candidate=candidate)
-    )
-    found = ReviewDecision.objects.filter(asked, scope_id=project.scope_id)
+    decisions = ReviewDecision.objects.filter(scope_id=project.scope_id)
+    own = list(decisions.filter(candidate=candidate).values_list("pk", flat=True))
+    memories = Memory.objects.filter(scope_id=project.scope_id, decision_id__in=own)
+    numbers = list(memories.values_list("pk", flat=True))
+    # One look into an index each: asked at once, all decisions of the project would be read.
+    ending = decisions.filter(supersedes_id__in=numbers).exclude(action=DecisionAction.ENDORSE)
+    merges = decisions.filter(action=DecisionAction.MERGE)
+    joining = [
+        *merges.filter(merged_into=candidate).values_list("pk", flat=True),
+        *merges.filter(merged_into=None, merged_into_memory_id__in=numbers).values_list(
+            "pk", flat=True
+        ),
+    ]
+    parting = decisions.filter(undoes_id__in=joining).values_list("pk", flat=True)
+    wanted = {*own, *ending.values_list("pk", flat=True), *joining, *parting}
     joined = ("actor", "supersedes", "undoes", "confirms__actor", "merged_into_memory")
-    return list(found.select_related(*joined).order_by("id"))
+    return list(decisions.filter(pk__in=wanted).select_related(*joined).order_by("id"))
 
 
 def latest_decision(project: Project, candidate: Candidate) -> ReviewDecision | None:

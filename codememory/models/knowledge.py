@@ -260,6 +260,12 @@ class ReviewDecision(OwnedModel):
             models.Index(
                 fields=["scope", "batch"], name="decision_batch", condition=Q(batch__isnull=False)
             ),
+            # What superseded a memory.
+            models.Index(
+                fields=["scope", "supersedes"],
+                name="decision_supersedes",
+                condition=Q(supersedes__isnull=False),
+            ),
             # What was merged into a candidate or a memory.
             models.Index(
                 fields=["scope", "merged_into", "merged_into_memory"],
@@ -328,6 +334,8 @@ class Memory(OwnedModel):
             ),
         ]
         indexes = [
+            # What a candidate became, whatever came of it.
+            models.Index(fields=["scope", "candidate"], name="memory_candidate"),
             # Rules that apply now.
             models.Index(fields=["scope", "state"], name="memory_state"),
             # Which of them speak of a candidate's subject (asked for each row of the queue)?
