@@ -255,7 +255,9 @@ def _row(
         for kind in SourceKind.values
         if (run := facts.latest.get((project.scope_id, worktree.pk, kind))) and run.head_oid
     ]
-    newest = max(runs, key=lambda run: run.pk, default=None)
+    # A run that only waits has read no HEAD yet: then the newest that was read.
+    snapshot = facts.snapshots.get((project.scope_id, worktree.pk))
+    newest = max(runs, key=lambda run: run.pk, default=snapshot)
     return ProjectRow(
         project,
         worktree,

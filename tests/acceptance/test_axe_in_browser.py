@@ -86,6 +86,10 @@ PAGES: dict[str, list[str]] = {
         f"{SLUG}/candidates/{{candidate}}/",
         f"{SLUG}/candidates/{{decided}}/",
     ],
+    "review:edit": [f"{SLUG}/candidates/{{candidate}}/edit/"],
+    "review:narrow": [f"{SLUG}/candidates/{{candidate}}/narrow/"],
+    "review:context": [f"{SLUG}/candidates/{{candidate}}/context/"],
+    "review:merge": [f"{SLUG}/candidates/{{candidate}}/merge/"],
     "review:account": ["/accounts/"],
     "review:login": ["/accounts/login/"],
     "review:start": ["{link}"],
@@ -98,9 +102,11 @@ PAGES: dict[str, list[str]] = {
     "admin:auth_user_password_change": ["/admin/auth/user/{user}/password/"],
 }
 SIGNED_OUT = {"review:login", "review:start"}
-# Answers without a page of their own: forms that lead elsewhere, files, and what Django's admin
-# registers and this one refuses or sends on.
+# Answers without a page of their own: forms that lead elsewhere, files, parts of other pages, and
+# what Django's admin registers and this one refuses or sends on.
 NO_PAGE = {
+    "review:claim", "review:confirm", "review:view_as", "review:pane", "review:save_filter",
+    "review:forget_filter", "review:second_reviewer",
     "review:home", "review:status", "review:project_status", "review:audit_file",
     "review:whole_audit_file", "review:bulk_undo", "review:coverage_retry",
     "review:coverage_cancel",
