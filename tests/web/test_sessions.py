@@ -89,6 +89,20 @@ def test_whoever_works_on_is_not_idle(
         assert is_in(client)
 
 
+def test_what_a_page_asks_by_itself_keeps_no_session_alive(
+    alice: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = signed_in(alice)
+    is_in(client)
+    settings.CODEMEMORY_SESSION_IDLE_SECONDS = 100
+    now = client.session[session_limits.SEEN]
+    answers = []
+    for later in (90, 180):
+        monkeypatch.setattr("codememory.session_limits.time.time", lambda at=now + later: at)
+        answers.append(client.get("/status/", headers={"X-Unattended": "yes"}).status_code)
+    assert answers == [200, 302]
+
+
 @pytest.mark.usefixtures("alice")
 def test_cookies_are_kept_from_scripts_and_other_sites() -> None:
     client = Client()
