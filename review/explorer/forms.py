@@ -39,10 +39,13 @@ class WordsField(forms.CharField):
 
 
 class HistoryForm(forms.Form):
-    """A path, a symbol or both; nothing: the project. `after` is the last event shown."""
+    """A path, a symbol or both; nothing: the project. `after` is the last event shown.
+
+    Of a subject it is a cursor that names the subject too.
+    """
 
     subject = forms.CharField(max_length=MAX_SUBJECT, required=False, strip=False)
-    after = forms.RegexField(r"^[0-9]{1,18}$", required=False)
+    after = forms.RegexField(r"^[0-9]{1,18}(\.[0-9a-f]{16})?$", required=False)
 
 
 class ChangeForm(forms.Form):

@@ -37,7 +37,7 @@ def history(request: HttpRequest, visit: Visit) -> HttpResponse:
         context["page"] = of_subject = subject_page(checkout, subject, limit=EVENTS, cursor=after)
         older = of_subject.found["next"]
     else:
-        before = int(after) if after else None
+        before = int(after.partition(".")[0]) if after else None
         context["page"] = newest = newest_changes(checkout, limit=CHANGES, before=before)
         older = newest.next
     named = {"subject": subject} if subject else {}
