@@ -145,7 +145,7 @@ def _known_before(run: Run, one: _Replaced, reader: ObjectReader, policy: Policy
         if digest in seen:
             break  # it went back and forth
         seen.add(digest)
-        cited = EvidenceLink.objects.filter(scope_id=run.scope_id).order_by("-pk")
+        cited = EvidenceLink.objects.filter(scope_id=run.scope_id, joined_by=None).order_by("-pk")
         memory = cited.filter(
             memory__state=MemoryState.ACTIVE, memory__candidate__statement_digest=digest
         ).first()

@@ -151,9 +151,11 @@ def _open(scope_id: int) -> QuerySet[Candidate]:
 
 
 def _withdrawable(scope_id: int, texts: Collection[bytes]) -> list[int]:
-    """Open ones that hold no more and that nobody ever decided on."""
-    decided = ReviewDecision.objects.filter(scope_id=scope_id).values("candidate_id")
-    rows = _open(scope_id).exclude(pk__in=decided)
+    """Open ones that hold no more, that nobody ever decided on or merged another one into."""
+    decisions = ReviewDecision.objects.filter(scope_id=scope_id)
+    rows = _open(scope_id).exclude(pk__in=decisions.values("candidate_id"))
+    targets = decisions.filter(merged_into__isnull=False).values("merged_into_id")
+    rows = rows.exclude(pk__in=targets)
     return [
         pk
         for pk, digest in rows.values_list("pk", "statement_digest")
