@@ -110,9 +110,13 @@ class Counts:
         project, filters = self._project, self._filters
         wants_conflict = filters.conflict and but != "conflict"
         claimed = filters.claimed if but != "claimed" else ""
-        if not wants_conflict and not claimed:
-            return cells_of(project, filters)
         found = reaching(project, filters)
+        if not wants_conflict and claimed in ("", "nobody"):
+            cells = cells_of(project, filters).copy()
+            if claimed:
+                taken = found.filter(pk__in=list(self._claims))
+                cells.subtract(count_cells(project, filters, taken))
+            return cells
         if wants_conflict:
             found = found.filter(in_conflict(project))
         if claimed == "nobody":

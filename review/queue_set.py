@@ -13,7 +13,6 @@ from functools import lru_cache
 from django.db.models import (
     Case,
     CharField,
-    Count,
     IntegerField,
     Q,
     QuerySet,
@@ -27,8 +26,6 @@ from django.utils import timezone
 from codememory.models import (
     Candidate,
     CandidateTraits,
-    Memory,
-    MemoryState,
     Project,
     ReviewDecision,
 )
@@ -47,11 +44,16 @@ _SAYING = """
          FROM regexp_split_to_table(lower(%s), '[^[:alnum:]]+') AS word WHERE word <> ''))
     LIMIT 1000000
 """
+_CONTESTED = """
+    SELECT c.id FROM codememory_memory m
+    JOIN codememory_candidate c
+      ON c.scope_id = m.scope_id AND c.subject = m.subject AND c.id <> m.candidate_id
+    WHERE m.scope_id = %s AND m.state = 'ACTIVE' AND m.subject <> '' AND c.subject <> ''
+"""
 _SAID_IN = """
-    SELECT t.candidate_id FROM codememory_candidatetraits t
-    CROSS JOIN LATERAL unnest(t.paths) AS place
-    WHERE t.scope_id = %s AND place IN (
-        SELECT id FROM codememory_path
+    SELECT candidate_id FROM codememory_candidatetraits
+    WHERE scope_id = %s AND paths && (
+        SELECT array_agg(id) FROM codememory_path
         WHERE scope_id = %s AND (raw = %s OR raw >= %s AND raw < %s))
 """
 
@@ -142,16 +144,8 @@ def moment(filters: Filters) -> datetime:
 
 
 def in_conflict(project: Project) -> Q:
-    """Whether another candidate's active memory has the very subject.
-
-    Three lists of few rows, each made once: subjects of several candidates' memories, subjects of
-    any, and the candidates that have one.
-    """
-    active = Memory.objects.filter(scope_id=project.scope_id, state=MemoryState.ACTIVE)
-    told = active.exclude(subject="")
-    contested = told.values("subject").annotate(n=Count("candidate", distinct=True)).filter(n__gt=1)
-    others = Q(subject__in=told.values("subject")) & ~Q(pk__in=active.values("candidate_id"))
-    return ~Q(subject="") & (others | Q(subject__in=contested.values("subject")))
+    """Whether another candidate's active memory has the very subject."""
+    return Q(pk__in=RawSQL(_CONTESTED, [project.scope_id]))  # noqa: S611 -- parameters
 
 
 def age_of(filters: Filters) -> Case:
