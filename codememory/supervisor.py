@@ -81,6 +81,7 @@ class Child:
                 stdout=log,
                 stderr=log,
                 cwd=settings.ROOT,
+                env={"MALLOC_ARENA_MAX": "1", **os.environ},  # threads here wait more than they do
                 start_new_session=True,
             )
         self.started_at = time.monotonic()
