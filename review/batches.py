@@ -7,14 +7,21 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from codememory.candidates import shown_digest
-from codememory.models import Actor, Candidate, DecisionAction, Project, ReviewDecision
+from codememory.models import (
+    Actor,
+    Candidate,
+    CandidateTraits,
+    DecisionAction,
+    Project,
+    ReviewDecision,
+)
 from review import actions
 from review.claims import claims_of
 from review.decisions import OPEN_STATES, lock_decisions, standing_decision
@@ -54,6 +61,7 @@ class Line:
     rivals: list[Rival]
     twins: list[Candidate]  # others of this batch that speak of the same subject
     digest: str
+    near: int = 0  # how many others of this batch say nearly the same
 
     @property
     def pick(self) -> str:
@@ -95,6 +103,7 @@ def preview(project: Project, action: BatchAction, numbers: Sequence[int], actor
         else:
             lines.append(_line(candidate, action, rivals))
     if action == BatchAction.PROMOTE:
+        lines = _with_near(project, lines)
         for line in lines:
             subject = line.candidate.subject
             line.twins.extend(
@@ -154,6 +163,18 @@ def undo_batch(project: Project, batch: uuid.UUID, *, actor: Actor) -> BatchUndo
 def decisions_of(project: Project, batch: uuid.UUID) -> QuerySet[ReviewDecision]:
     """Return what was decided together."""
     return ReviewDecision.objects.filter(scope_id=project.scope_id, batch=batch)
+
+
+def _with_near(project: Project, lines: Sequence[Line]) -> list[Line]:
+    """Count for each line the others that are its near-duplicates: they may disagree."""
+    numbers = [line.candidate.pk for line in lines]
+    traits = CandidateTraits.objects.filter(scope_id=project.scope_id, candidate__in=numbers)
+    keys = dict(traits.exclude(similar_key=None).values_list("candidate_id", "similar_key"))
+    sizes = Counter(keys.values())
+    return [
+        replace(line, near=sizes[key] - 1) if (key := keys.get(line.candidate.pk)) else line
+        for line in lines
+    ]
 
 
 def _why_left_out(candidate: Candidate, action: BatchAction, rivals: Sequence[Rival]) -> str | None:

@@ -179,6 +179,16 @@ def test_what_others_have_claimed_is_left_out_of_a_selection(
     assert "Defer 0?" in answer.content.decode()
 
 
+def test_a_selected_row_stands_for_its_group_and_the_preview_says_so(
+    alice: User, project: Project
+) -> None:
+    made = [make_candidate(project, f"Retry {n} times.", path=b"%d.md" % n) for n in (3, 4, 5)]
+    answer = signed_in(alice).get(f"{QUEUE}bulk/?action=promote&g={made[0].pk}")
+    text = answer.content.decode()
+    assert "Promote 3?" in text
+    assert text.count("2 others of this selection</b> say nearly the same") == 3
+
+
 def test_a_foreign_saved_filter_is_not_removed(alice: User, bob: User, project: Project) -> None:
     kept = SavedFilter.objects.create(scope=project.scope, user=alice, name="Mine", query="")
     signed_in(bob).post(f"/projects/other/review/saved/{kept.pk}/remove")
