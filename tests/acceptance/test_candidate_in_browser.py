@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
+from axe_playwright_python.base import AXE_FILE_PATH  # type: ignore[import-untyped]
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
@@ -342,13 +343,47 @@ def test_a_reader_has_no_form_to_decide(page: Page, project: Project) -> None:
     assert "A reviewer or a lead decides" in main(rita)
 
 
+CODE = "def issue_refund(order):"
+AXE = AXE_FILE_PATH.read_text(encoding="utf-8")
+VIOLATIONS = """async () => (await axe.run({resultTypes: ["violations"]})).violations
+    .map(one => one.id + ": " + one.nodes.map(node => node.html.slice(0, 120)).join(" | "))"""
+
+
+def cite_code(project: Project) -> Candidate:
+    rest = '\n    return "a" + str(1)  # kept\n'
+    path = b"shop/refunds.py"
+    return make_candidate(project, CODE, path=path, before="# keys\n\n", after=rest)
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    found: list[str] = page.evaluate(VIOLATIONS)
+    return found
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_code_targets_and_what_changed(
+    page: Page, alice: User, project: Project, scheme: Literal["light", "dark"], width: int
+) -> None:
+    """Coloured code on a marked ground, a choice of targets, and the answer to a stale form."""
+    tab = window(page, alice, width=width)
+    tab.emulate_media(color_scheme=scheme)
+    visit(tab, cite_code(project))
+    assert violations(tab) == []
+    visit(tab, said(TWIN), "merge/")
+    assert violations(tab) == []
+    visit(tab, said(KEY), "edit/")
+    tab.fill("#wording", EDITED)
+    Candidate.objects.filter(pk=said(KEY).pk).update(version=7, modality="PLAN")
+    click(tab, "Promote so")
+    assert "What you had typed" in main(tab)
+    assert violations(tab) == []
+
+
 def test_code_in_evidence_is_coloured_in_both_themes(page: Page, project: Project) -> None:
-    """Keywords, names and comments have their own colours, and under a strict policy."""
-    code = "def issue_refund(order):"
-    cited = make_candidate(
-        project, code, path=b"shop/refunds.py", before="# keys\n\n", after="\n    return 1\n"
-    )
-    visit(page, cited)
+    """Keywords, names and numbers have their own colours, under a strict policy."""
+    visit(page, cite_code(project))
     assert page.text_content(".code .kw") == "def"
     colours = set()
     for scheme in ("light", "dark"):
