@@ -207,14 +207,5 @@ class SecondReviewerForm(forms.Form):
     second_reviewer = forms.ChoiceField(choices=[("on", "on"), ("off", "off")])
 
 
-class AuditForm(forms.Form):
-    """The audit trail's address."""
-
-    action = forms.RegexField(r"^[a-z.-]{1,40}$", required=False)
-    person = forms.IntegerField(min_value=1, max_value=LARGEST, required=False)
-    subject = forms.CharField(max_length=80, required=False)
-    before = forms.IntegerField(min_value=1, max_value=LARGEST, required=False)
-
-
 def numbers_in(text: str) -> frozenset[int]:
     return frozenset(int(number) for number in text.split("-") if number)

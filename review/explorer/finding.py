@@ -26,8 +26,8 @@ from codememory.recall import search
 from review.explorer.results import Result, results_of
 
 RESULTS = 15  # on a page
-STEP = 30  # hits that are judged at once, where a page narrows by what only judging tells
-MOST_STEPS = 3
+STEP = 20  # hits that are judged at once, where a page narrows by what only judging tells
+MOST_STEPS = 2
 STANDINGS = ("reviewed", "provisional", "observed", "superseded", "archived")
 VERDICTS = {
     "CURRENT_SUPPORTED": "current",
