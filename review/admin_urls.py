@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from review import admin  # noqa: F401 -- it registers the site's tables, before their addresses
 from review.admin_site import coverage_site
 from review.coverage import views
 
