@@ -34,7 +34,7 @@ INSTALLED_APPS = [
     "codememory",  # before Django's own, so that its commands (`test`) win
     "review",
     "api",
-    "django.contrib.admin.apps.SimpleAdminConfig",  # tables load with the addresses, in the web alone
+    "django.contrib.admin.apps.SimpleAdminConfig",  # tables load with their addresses
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
