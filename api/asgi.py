@@ -19,6 +19,7 @@ django_application = cast("ASGIApp", get_asgi_application())  # typed apart, cal
 from django.conf import settings  # noqa: E402 -- these need Django set up
 
 from api.edges import Edge  # noqa: E402
+from api.refusals import note_refusal_apart  # noqa: E402
 from api.server import http_server, transport_security  # noqa: E402
 from api.throttle import StrangersApp, ThrottledApp  # noqa: E402
 
@@ -39,7 +40,7 @@ def create_application() -> Edge:
 
     # A route, not its middleware around everything: Django's own requests are not its concern.
     routes = [
-        Route("/mcp", endpoint=StrangersApp(mcp_application)),
+        Route("/mcp", endpoint=StrangersApp(mcp_application, note_refusal_apart)),
         Mount("/", app=django_application),
     ]
     return Edge(

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from api.errors import ScopeMissingError
+from api.refusals import note_refusal
 from api.throttle import stranger_waits
 from codememory import tokens
 from codememory.models import ApiToken, TokenScope
@@ -27,13 +28,15 @@ class BearerAuthentication(BaseAuthentication):
     """Takes `Authorization: Bearer cmt_...`; the token is then `request.auth`."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
-        kind, _, plain = get_authorization_header(request).decode("latin-1").partition(" ")
+        header = get_authorization_header(request).decode("latin-1")
+        kind, _, plain = header.partition(" ")
         token = tokens.verify(plain.strip()) if kind.lower() == "bearer" else None
         if token is None and (wait := stranger_waits(request.META.get("REMOTE_ADDR", ""))):
             raise Throttled(wait)
         if kind.lower() != "bearer":
             return None
         if token is None:
+            note_refusal(header, request.META.get("REMOTE_ADDR", ""))
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
         return AnonymousUser(), token
 

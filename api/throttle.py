@@ -10,11 +10,14 @@ import math
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -112,10 +115,14 @@ class ThrottledApp:
 
 
 class StrangersApp:
-    """Counts what MCP's own middleware refuses for want of a token, and refuses more of it."""
+    """Counts what MCP's own middleware refuses for want of a token, and refuses more of it.
 
-    def __init__(self, app: ASGIApp) -> None:
+    `tell` is called in a thread with the Authorization header and the address of each.
+    """
+
+    def __init__(self, app: ASGIApp, tell: Callable[[str, str], None]) -> None:
         self.app = app
+        self.tell = tell
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_refused = False
@@ -127,6 +134,9 @@ class StrangersApp:
                 if wait := stranger_waits(client[0]):
                     is_refused = True
                     await _refusal(wait)(scope, receive, send)
+                else:
+                    header = Headers(scope=scope).get("authorization", "")
+                    await sync_to_async(self.tell, thread_sensitive=False)(header, client[0])
             if not is_refused:
                 await send(message)
 

@@ -81,6 +81,14 @@ def verify(plain: str) -> ApiToken | None:
     return _live().filter(digest=_digest(plain)).select_related("actor").first()
 
 
+def find_ended(plain: str) -> ApiToken | None:
+    """Return the token that `plain` was, if it is not live any more."""
+    if not plain.startswith(MARK) or len(plain) > LONGEST or not plain.isascii():
+        return None
+    ended = ApiToken.objects.exclude(pk__in=_live().values("pk"))
+    return ended.filter(digest=_digest(plain)).select_related("actor").first()
+
+
 @transaction.atomic
 def revoke(prefix: str) -> ApiToken:
     """Revoke the one live token shown as `prefix`; a whole token is taken for its prefix."""

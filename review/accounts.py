@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth import login, update_session_auth_hash
@@ -50,9 +50,14 @@ class SignIn(LoginView):
 
 @method_decorator(never_cache, name="dispatch")
 class SignOut(LogoutView):
-    """Django's sign-out; POST only."""
+    """Django's sign-out with an audit row; POST only."""
 
     http_method_names = ["post", "options"]
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            audit.record("sign-out", actor=actor_of(signed_in(request)))
+        return cast("HttpResponse", super().post(request, *args, **kwargs))
 
 
 def pause_sign_in(

@@ -132,6 +132,15 @@ def test_sign_in_is_audited_both_ways() -> None:
     assert (done.action, done.actor and done.actor.user) == ("sign-in", user)
 
 
+def test_sign_out_is_audited_once() -> None:
+    user = make_person(name="alice")
+    client = signed_in(user)
+    client.post("/accounts/logout/")
+    client.post("/accounts/logout/")
+    (event,) = AuditEvent.objects.all()
+    assert (event.action, event.actor and event.actor.user) == ("sign-out", user)
+
+
 def test_sign_in_does_not_send_anybody_elsewhere() -> None:
     make_person(name="alice")
     answer = Client().post(

@@ -10,7 +10,10 @@ from starlette.types import Receive, Scope, Send
 
 from api import throttle
 from api.edges import Edge, behind_proxy
+from api.refusals import OF_ALL, OF_AN_ADDRESS, note_refusal
 from api.throttle import RequestCounter, network_of, stranger_waits
+from codememory import tokens
+from codememory.models import AuditEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BAD = {"Authorization": "Bearer cmt_" + "x" * 43}
@@ -19,6 +22,8 @@ BAD = {"Authorization": "Bearer cmt_" + "x" * 43}
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "MOST_OF_STRANGERS", 3)
+    OF_AN_ADDRESS.clear()
+    OF_ALL.clear()
 
 
 @pytest.mark.parametrize("headers", [{}, BAD, {"Authorization": "Basic eDp5"}])
@@ -87,3 +92,27 @@ def test_without_trust_nothing_of_a_request_changes() -> None:
     anyio.run(Edge(app), scope, nothing, nothing)
     assert seen["client"] == ("127.0.0.1", 1)
     assert "scheme" not in seen
+
+
+@pytest.mark.parametrize("door", ["/api/v1/projects", "/mcp"])
+def test_a_revoked_token_that_is_tried_is_written_down_once(
+    url: str, bearer: str, door: str
+) -> None:
+    tokens.revoke(bearer)
+    for _ in range(2):
+        httpx2.post(url + door, headers={"Authorization": f"Bearer {bearer}"}, json={})
+    (event,) = AuditEvent.objects.filter(action="token.refused")
+    assert (event.subject, event.facts["reason"]) == (bearer[:12], "revoked")
+    assert event.scope is not None
+
+
+def test_what_no_token_is_leaves_no_secret_in_the_trail(url: str) -> None:
+    httpx2.get(f"{url}/api/v1/projects", headers=BAD)
+    (event,) = AuditEvent.objects.filter(action="token.refused")
+    assert (event.subject, event.facts) == ("unknown token", {"address": "127.0.0.1"})
+
+
+def test_guessing_from_everywhere_fills_no_table() -> None:
+    for number in range(30):
+        note_refusal(BAD["Authorization"], f"192.0.2.{number}")
+    assert AuditEvent.objects.filter(action="token.refused").count() == 10
