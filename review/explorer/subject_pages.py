@@ -13,6 +13,7 @@ from typing import Any
 
 from codememory.checkout import UNREAD_CLASSES, Checkout
 from codememory.errors import BadCursorError
+from codememory.models import OriginState
 from codememory.paths import raw_path
 from codememory.serving import is_archived
 from codememory.timeline import history_of
@@ -20,6 +21,8 @@ from review.explorer.dates import year_of
 from review.explorer.titles import KINDS, QUIET, SYMBOL_KINDS
 
 SYMBOLS = 8  # of an event that are named
+ORIGINS = 4
+SAME_CODE = {"FORMATTING_ONLY": "formatting only", "COMMENT_ONLY": "comments only"}
 COUNTED = {
     "ADDED": "added",
     "REMOVED": "removed",
@@ -45,6 +48,24 @@ class Event:
     @property
     def other_commits(self) -> int:
         return int(self.found["commit_count"]) - 1
+
+    @property
+    def difference(self) -> str:
+        """That code is the same in the whole file, where a grammar or the bytes tell so."""
+        return SAME_CODE.get(self.found["difference"], "") if self.is_shown else ""
+
+    @property
+    def origins(self) -> list[dict[str, Any]]:
+        """Where the file came from, or may have; the likeliest first."""
+        return list(self.found["origins"][:ORIGINS])
+
+    @property
+    def more_origins(self) -> int:
+        return max(0, len(self.found["origins"]) - ORIGINS)
+
+    @property
+    def is_doubtful(self) -> bool:
+        return any(one["state"] == OriginState.OPEN for one in self.found["origins"])
 
 
 @dataclass(frozen=True, slots=True)

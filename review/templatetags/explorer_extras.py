@@ -8,13 +8,19 @@ from urllib.parse import urlencode
 from django import template
 from django.urls import reverse
 
-from codememory.models import GitCommit, Project
+from codememory.models import GitCommit, OriginKind, OriginState, Project
 from codememory.timeline_events import text_of
 from review.explorer.dates import when
 from review.explorer.hunk_rows import unified
 from review.explorer.titles import KINDS, SYMBOL_KINDS, path_of
 
 register = template.Library()
+ORIGIN_STATES = {
+    OriginState.CERTAIN: "the only possible source",
+    OriginState.OPEN: "one of several possible sources, nobody chose yet",
+    OriginState.ACCEPTED: "chosen by a reviewer",
+    OriginState.REFUSED: "refused by a reviewer",
+}
 
 
 @register.simple_tag
@@ -87,6 +93,18 @@ def first_line(raw: bytes | memoryview) -> str:
 def file_words(kind: str) -> str:
     """Say what Git's letter of a file change means."""
     return KINDS.get(kind, "changed")
+
+
+@register.filter
+def origin_words(kind: str) -> str:
+    """Say how a file may have come from another."""
+    return "copied from" if kind == OriginKind.COPY else "renamed from"
+
+
+@register.filter
+def origin_state(state: str) -> str:
+    """Say how sure it is that a file came from another."""
+    return ORIGIN_STATES[state]
 
 
 @register.filter

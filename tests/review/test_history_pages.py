@@ -41,3 +41,32 @@ def test_a_link_to_an_older_page_of_something_else_shows_the_newest(ann: User) -
     )
     assert len(EVENT.findall(page(ann, f"history/?subject=rate.txt&after=9.{'0' * 16}"))) == EVENTS
     page(ann, f"history/?after={older}")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> User:
+    """A file that was commented, spaced, renamed, and then copied."""
+    repo, body = RepoBuilder(tmp_path / "shop"), "".join(f"X{n} = {n}\n" for n in range(30))
+    for text in (body, f"# a comment\n{body}", f"# a comment\n\n\n{body}"):
+        repo.write("till.py", text)
+        repo.commit()
+    repo.rename("till.py", "desk.py")
+    repo.commit()
+    repo.write("copy.py", f"# a comment\n\n\n{body}")
+    repo.commit()
+    return make_person(collect(repo, ("git",)), Role.REVIEWER, "ann")
+
+
+def test_an_event_says_that_only_comments_or_spacing_changed(desk: User) -> None:
+    text = page(desk, "history/?subject=desk.py")
+    assert text.count(">comments only<") == 1
+    assert text.count(">formatting only<") == 1
+
+
+def test_an_event_says_where_a_file_came_from_and_how_sure_that_is(desk: User) -> None:
+    renamed, copied = (
+        " ".join(re.sub("<[^>]+>", " ", page(desk, f"history/?subject={path}")).split())
+        for path in ("desk.py", "copy.py")
+    )
+    assert "Renamed from till.py 100 % alike, the only possible source" in renamed
+    assert "Copied from desk.py 100 % alike, the only possible source" in copied
