@@ -5,6 +5,8 @@ Bounded, so that guessing fills no table: one event a minute for an address, ten
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import close_old_connections
 
 from api.throttle import RequestCounter, network_of
@@ -26,7 +28,7 @@ def note_refusal(header: str, address: str) -> None:
         audit.record("token.refused", subject="unknown token", address=address)
         return
     reason = "revoked" if known.revoked_at else "expired"
-    facts = {"agent": known.actor.name, "reason": reason, "address": address}
+    facts: dict[str, Any] = {"agent": known.actor.name, "reason": reason, "address": address}
     for link in known.projects.select_related("scope"):
         audit.record("token.refused", scope=link.scope, subject=known.prefix, **facts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import login, update_session_auth_hash
@@ -57,7 +57,7 @@ class SignOut(LogoutView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
             audit.record("sign-out", actor=actor_of(signed_in(request)))
-        return cast("HttpResponse", super().post(request, *args, **kwargs))
+        return super().post(request, *args, **kwargs)
 
 
 def pause_sign_in(

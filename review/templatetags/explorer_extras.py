@@ -104,7 +104,7 @@ def origin_words(kind: str) -> str:
 @register.filter
 def origin_state(state: str) -> str:
     """Say how sure it is that a file came from another."""
-    return ORIGIN_STATES[state]
+    return ORIGIN_STATES[OriginState(state)]
 
 
 @register.filter
