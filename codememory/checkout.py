@@ -172,11 +172,16 @@ class Checkout:
     def _unreachable(self) -> frozenset[int]:
         """Rows of commits that this HEAD does not reach."""
         if self.snapshot is not None:
-            stored = GitCommit.objects.filter(scope_id=self.scope_id).count()
-            if stored == self.snapshot.stored_commits:
+            if self._stored_commits() == self.snapshot.stored_commits:
                 return frozenset(self.snapshot.unreachable)
         rows = GitCommit.objects.filter(scope_id=self.scope_id).values_list("pk", "oid")
         return frozenset(pk for pk, oid in rows.iterator() if oid not in self._reached)
+
+    def _stored_commits(self) -> int:
+        """How many commits have rows; counted once until there is a newer one."""
+        rows = GitCommit.objects.filter(scope_id=self.scope_id)
+        newest = rows.order_by("-pk").values_list("pk", flat=True).first()
+        return _once_per_head("stored", self.scope_id, str(newest), rows.count)
 
     def reachable_count(self) -> int:
         """How many commits HEAD reaches."""

@@ -114,6 +114,8 @@ class EvidenceSegment(OwnedModel):
                 fields=["scope", "revision", "byte_start", "byte_end"], name="segment_range"
             ),
         ]
+        # Which documents say the very same now?
+        indexes = [models.Index(fields=["scope", "sha256"], name="segment_text")]
 
     def __str__(self) -> str:
         return f"S{self.pk}"
