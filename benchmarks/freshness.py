@@ -35,6 +35,7 @@ from benchmarks.processes import load
 ROOT = Path(__file__).resolve().parent.parent
 LOOK_SECONDS = 0.02
 PATIENCE_SECONDS = 3_600.0
+QUIET_SECONDS = 2.0
 ASKED = ("run, nothing new", "asked to ended, nothing new", "commit begun to found")
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false")
 
@@ -79,9 +80,13 @@ def running_up(home: Path, clone: Path) -> Iterator[None]:
             [*command, "--port", str(port)], cwd=ROOT, stdout=told, stderr=told, env={**os.environ}
         )
     try:
-        wait(lambda: bool(ended_runs("git")) and not running())
+        wait(lambda: bool(ended_runs("git")))
+        settle()
         yield
     finally:
+        from django.db import connection  # noqa: PLC0415 -- needs Django
+
+        connection.close()  # its server may end with `up`
         process.send_signal(signal.SIGINT)
         process.wait(timeout=60)
 
@@ -107,9 +112,10 @@ def ask(clone: Path, times: int) -> dict[str, Any]:
         started = time.monotonic()
         throwaway.git(clone, *AUTHOR, "commit", "-q", "--no-verify", "-m", "fx")
         request_runs(project, ["git"])
-        wait(partial(is_found, project.scope_id, word))
+        head = throwaway.git(clone, "rev-parse", "HEAD").decode().strip()
+        wait(partial(is_found, project.scope_id, word, head))
         found.append(time.monotonic() - started)
-        wait(lambda: not running())
+        settle()
     return {
         "repository": clone.name,
         "commits": int(throwaway.git(clone, "rev-list", "--count", "HEAD")),
@@ -124,10 +130,23 @@ def has_ended(run_id: int) -> bool:
     return run_id in ended_runs("git")
 
 
-def is_found(scope_id: int, word: str) -> bool:
-    from codememory.search.query import search  # noqa: PLC0415 -- needs Django
+def is_found(scope_id: int, word: str, head: str) -> bool:
+    """Whether a search shows this commit; words of others are much alike."""
+    from codememory.models import FileChange  # noqa: PLC0415 -- needs Django
+    from codememory.search.query import search  # noqa: PLC0415
 
-    return bool(search([scope_id], word).hits)
+    changes = [hit.target_id for hit in search([scope_id], word).hits if hit.kind == "change"]
+    rows = FileChange.objects.filter(scope_id=scope_id, logical_change_id__in=changes)
+    return rows.filter(commit__oid=head).exists()
+
+
+def settle() -> None:
+    """Wait until nothing has run for a while: `up` itself looks for new commits as well."""
+    since = time.monotonic()
+    while time.monotonic() < since + QUIET_SECONDS:
+        if running():
+            since = time.monotonic()
+        time.sleep(LOOK_SECONDS)
 
 
 def told(seconds: list[float]) -> dict[str, float]:
