@@ -51,8 +51,9 @@ class Event:
 
     @property
     def difference(self) -> str:
-        """That code is the same in the whole file, where a grammar or the bytes tell so."""
-        return SAME_CODE.get(self.found["difference"], "") if self.is_shown else ""
+        """That code is the same in the whole file, where that is known and not said already."""
+        words = SAME_CODE.get(self.found["difference"], "") if self.is_shown else ""
+        return "" if words == self.what else words
 
     @property
     def origins(self) -> list[dict[str, Any]]:
@@ -145,6 +146,8 @@ def _what(found: dict[str, Any], symbols: list[dict[str, Any]], *, is_symbol: bo
         words = (SYMBOL_KINDS.get(one["kind"], "changed") for one in symbols)
         return ", ".join(dict.fromkeys(words))
     if found["kind"] == "M":
+        if symbols and (words := SAME_CODE.get(found["difference"])):
+            return words
         counts = Counter(one["kind"] for one in symbols)
         if counts and counts.keys() <= QUIET:
             return "formatting and comments only"

@@ -58,7 +58,7 @@ def desk(tmp_path: Path) -> User:
 
 
 def test_an_event_says_that_only_comments_or_spacing_changed(desk: User) -> None:
-    text = page(desk, "history/?subject=desk.py")
+    text = page(desk, "history/?subject=desk.py").lower()
     assert text.count(">comments only<") == 1
     assert text.count(">formatting only<") == 1
 
