@@ -40,6 +40,7 @@ _SYMBOLS = """
     JOIN codememory_symbolchange s
       ON s.scope_id = f.scope_id AND s.content_change_id = f.content_change_id
      AND s.kind NOT IN ('FORMATTING_ONLY', 'COMMENT_ONLY')
+     AND (f.hunk_numbers IS NULL OR s.hunk_numbers = '{}' OR f.hunk_numbers && s.hunk_numbers)
     JOIN codememory_symbolname n ON n.id = s.name_id
     JOIN codememory_path p ON p.id = coalesce(f.new_path_id, f.old_path_id)
     WHERE NOT n.id = ANY(%(own)s)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codememory.ancestry import Ancestry
-from codememory.models import SymbolChange, SymbolMove
-from codememory.owned_rows import PathSteps, Step, select_steps
+from codememory.models import SymbolChange, SymbolMove, SymbolName
+from codememory.owned_rows import PathSteps, Step, does_own, select_steps
 from codememory.path_origins import followed_sources
 from collectors.symbol_values import SymbolChangeKind
 
@@ -93,7 +93,10 @@ def _renamed_from(scope_id: int, path_id: int, at: int) -> Step | None:
 
 @dataclass(slots=True)
 class SymbolLife:
-    """The changes of a symbol by step, and the steps themselves; names the oldest first."""
+    """The changes of a symbol and of what stands in it by step, and the steps themselves.
+
+    Its own names are the oldest first.
+    """
 
     steps: list[Step] = field(default_factory=list)
     changes: dict[int, list[SymbolChange]] = field(default_factory=dict)  # by step
@@ -129,25 +132,36 @@ def _follow(
 ) -> tuple[Step, int, int] | None:
     """Add the changes of a symbol in a file; returns the step and place from which it was moved."""
     changes = _changes_in(scope_id, steps)
-    names = {name_id}
+    names = {name_id: SymbolName.objects.get(scope_id=scope_id, pk=name_id).qualified}
     if name_id not in life.name_ids:
         life.name_ids.append(name_id)
     added: tuple[Step, SymbolChange] | None = None
     for step in reversed(steps):
-        mine = [c for c in changes.get(step.content, ()) if c.name_id in names]
-        mine += [c for c in changes.get(step.content, ()) if c.old_name_id in names - {c.name_id}]
-        if not mine or step.id in life.changes:
+        told = changes.get(step.content, ())
+        here = [one for one in told if does_own(step.hunk_numbers, one.hunk_numbers)]
+        mine = [c for c in here if c.name_id in names]
+        mine += [c for c in here if c.old_name_id in names.keys() - {c.name_id}]
+        # What stands in it (the methods of a class) is a part of it.
+        outer = tuple(f"{name}." for name in names.values())
+        inner = [c for c in here if c not in mine and _is_in(c, outer)]
+        if not mine + inner or step.id in life.changes:
             continue
-        life.changes[step.id] = mine
+        life.changes[step.id] = mine + inner
         life.steps.append(step)
         for change in mine:
             if change.kind == SymbolChangeKind.RENAMED and change.old_name_id:
-                names.add(change.old_name_id)
+                assert change.old_name is not None
+                names[change.old_name_id] = change.old_name.qualified
                 if change.old_name_id not in life.name_ids:
                     life.name_ids.append(change.old_name_id)
             if change.kind == SymbolChangeKind.ADDED:
                 added = step, change
     return _moved_from(scope_id, added) if added else None
+
+
+def _is_in(change: SymbolChange, outer: tuple[str, ...]) -> bool:
+    names = [one.qualified for one in (change.name, change.old_name) if one is not None]
+    return any(name.startswith(outer) for name in names)
 
 
 def _changes_in(scope_id: int, steps: Iterable[Step]) -> dict[int, list[SymbolChange]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from django.db import connection
@@ -32,9 +32,12 @@ OWNED = """
           SELECT count(DISTINCT e.parent_index) FROM codememory_filechange e
           WHERE e.scope_id = f.scope_id AND e.commit_id = f.commit_id))
 """
-# What may be taken back: spacing and what is generated come and go by themselves.
+# What may be taken back: spacing and what is generated come and go by themselves. Spacing that the
+# language reads (indentation in Python, blanks in a string) is code.
 _TELLING = """ AND f.path_class = 'NORMAL'
-      AND c.content_class NOT IN ('FORMATTING_ONLY', 'LINE_ENDINGS_ONLY')
+      AND (c.content_class NOT IN ('FORMATTING_ONLY', 'LINE_ENDINGS_ONLY') OR EXISTS (
+          SELECT 1 FROM codememory_codefacts k WHERE k.scope_id = c.scope_id
+            AND k.content_change_id = c.id AND k.difference = 'CODE'))
 """
 
 
@@ -60,6 +63,14 @@ class Step(NamedTuple):
         found = self.new_path if self.new_path is not None else self.old_path
         assert found is not None
         return found
+
+
+def does_own(owned: Sequence[int] | None, touching: Sequence[int]) -> bool:
+    """Whether a row that owns some hunks (None: all) did what these hunks did.
+
+    A merge's row shows what its parents brought as well. What no stored hunk touches is its own.
+    """
+    return owned is None or not touching or not set(owned).isdisjoint(touching)
 
 
 def select_steps(

@@ -32,10 +32,16 @@ def raw_path(text: str) -> bytes:
     """Return the bytes that `shown_path` was given; a secret in a path is asked for by its mark."""
     parts = _ESCAPED.split(text)
     raw = b"".join(
-        bytes([int(part, 16)]) if index % 2 else part.encode("utf-8", "surrogateescape")
-        for index, part in enumerate(parts)
+        bytes([int(part, 16)]) if index % 2 else _encoded(part) for index, part in enumerate(parts)
     )
     return redact_path(raw, settings.CODEMEMORY_REDACTION_KEY)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
+        return text.encode("utf-8", "surrogatepass")
 
 
 def path_digest(raw: bytes) -> bytes:

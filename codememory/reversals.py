@@ -14,11 +14,11 @@ from django.db import connection, transaction
 from codememory.ancestry import Ancestry
 from codememory.hunk_keys import TRIVIAL, key_of, reverse_key_of
 from codememory.models import ContentChange, FileChange
-from codememory.owned_rows import PathSteps, Step, select_steps
+from codememory.owned_rows import PathSteps, Step, does_own, select_steps
 from codememory.reversal_rows import Found, RestoredSymbol
 from collectors.values import Hunk
 
-REVERSALS_REVISION = 3
+REVERSALS_REVISION = 4
 BATCH = 1_000  # file changes, rounded up to whole commits
 MOST_STEPS = 40  # that one change may take back at once
 SWEEP = 5_000  # file changes of one commit; what a larger one undoes is not looked for
@@ -88,7 +88,8 @@ class ReversalFinder:
         for step in possible:
             chain = _net(step, self._taken_back(step))
             undone = self._undone_only_now(chain) if len(chain) > 1 else chain
-            if len(undone) < len(chain):
+            if len(undone) < len(chain) or any(one.hunk_numbers is not None for one in chain):
+                # What a merge brought in of its parents is taken back of those who wrote it.
                 self._partly.add(step.id)
             for earlier in undone:
                 yield step, earlier
@@ -165,7 +166,7 @@ class ReversalFinder:
     # Hunks
 
     def _hunks(self, steps: Sequence[Step]) -> dict[int, list[Hunk]]:
-        ids = {step.content for step in steps if step.content_class == "TEXT"}
+        ids = {step.content for step in steps if step.content_class in {"TEXT", "FORMATTING_ONLY"}}
         rows = ContentChange.objects.filter(scope_id=self._scope_id, pk__in=ids)
         rows = rows.only("hunk_ranges", "hunk_digests")
         return {row.pk: row.hunks() for row in rows.iterator()}
@@ -256,6 +257,12 @@ class ReversalFinder:
                     best = nearest.get((later.id, row[1]))
                     is_nearer = best is None or best[1].id < earlier.id
                     if earlier.id >= later.id or not is_nearer or later.id in whole:
+                        continue
+                    # A merge shows what its parents did to a symbol as well.
+                    if not (
+                        does_own(later.hunk_numbers, row[2])
+                        and does_own(earlier.hunk_numbers, row[6])
+                    ):
                         continue
                     if self._is_before_symbol(earlier, later):
                         nearest[later.id, row[1]] = later, earlier, row

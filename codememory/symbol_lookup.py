@@ -18,11 +18,16 @@ OUTSIDE = "the hunk changes no symbol: it stands outside of them all"
 def names_like(scope_id: int, text: str) -> list[SymbolName]:
     """Names that are the text, or end in it at a dot (`refund`, `Order.refund`)."""
     leaf = text.rpartition(".")[2][:LEAF_CHARACTERS]
-    if not leaf or "\0" in text:
+    if not leaf or "\0" in text or not is_text(text):
         return []
     rows = SymbolName.objects.filter(scope_id=scope_id, leaf=leaf).order_by("qualified")
     found = [row for row in rows[:MOST_NAMES] if f".{row.qualified}".endswith(f".{text}")]
     return [row for row in found if row.qualified == text] or found
+
+
+def is_text(text: str) -> bool:
+    """Whether it is valid Unicode: an argument of other bytes holds lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def dotted(text: str) -> str:

@@ -227,7 +227,9 @@ def _co_changed(scope_id: int, life: _Life) -> list[dict[str, Any]]:
     known = [change for change in changes if change is not None]
     if life.changes is None:
         return files_changed_with(scope_id, known, life.path_ids)
-    return symbols_changed_with(scope_id, known, life.name_ids)
+    # What stands in it changes with it as a matter of course.
+    inside = {change.name_id for found in life.changes.values() for change in found}
+    return symbols_changed_with(scope_id, known, list(inside | set(life.name_ids)))
 
 
 def _gaps(project: Project, life: _Life) -> list[dict[str, Any]]:

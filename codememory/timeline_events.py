@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from codememory.listing import evidence_ids
 from codememory.models import CodeFacts, FileChange, GitCommit, Reversal, SymbolChange, SymbolMove
-from codememory.owned_rows import Step
+from codememory.owned_rows import Step, does_own
 from codememory.path_origins import origins_of
 from codememory.paths import shown_path
 from collectors.symbol_values import SymbolChangeKind, TableDifference
@@ -118,7 +118,14 @@ def _all_symbols(scope_id: int, rows: Sequence[FileChange]) -> dict[int, list[Sy
     by_content: dict[int, list[SymbolChange]] = defaultdict(list)
     for change in found.select_related("name", "old_name").order_by("position"):
         by_content[change.content_change_id].append(change)
-    return {row.pk: by_content.get(row.content_change_id or 0, []) for row in rows}
+    return {
+        row.pk: [
+            change
+            for change in by_content.get(row.content_change_id or 0, [])
+            if does_own(row.hunk_numbers, change.hunk_numbers)
+        ]
+        for row in rows
+    }
 
 
 def _content(

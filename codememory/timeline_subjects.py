@@ -38,7 +38,7 @@ def find_subjects(scope_id: int, text: str) -> list[Subject]:
     """The file of that path; else the symbols of that name, one for each file they live in."""
     path = _path(scope_id, text)
     if path is not None:
-        return [Subject(path.pk, text)]
+        return [Subject(path.pk, shown_path(bytes(path.raw)) or "")]
     # Names may hold colons, and so may paths: whatever stands before one of them is looked up.
     colons = [at for at, letter in enumerate(text[:MOST_LETTERS]) if letter == ":"][:MOST_COLONS]
     for at in colons:
@@ -102,4 +102,5 @@ def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> li
 def _ends_removed(life: SymbolLife) -> bool:
     """Whether the last that is known of a symbol is that it went from its file."""
     changes = life.changes[life.steps[-1].id] if life.steps else []
-    return bool(changes) and all(one.kind == SymbolChangeKind.REMOVED for one in changes)
+    own = [one for one in changes if one.name_id in life.name_ids]
+    return bool(own) and all(one.kind == SymbolChangeKind.REMOVED for one in own)

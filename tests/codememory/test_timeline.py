@@ -186,3 +186,80 @@ def test_a_name_with_colons_is_found_in_its_file(repo: RepoBuilder) -> None:
     text = "@implementation Ledger\n- (int)add:(int)sum {\n  return total + sum;\n}\n@end\n"
     versions(repo, "ledger.m", text)
     assert len(events(repo, "ledger.m:Ledger.add:")) == 1
+
+
+def test_what_became_of_the_methods_is_history_of_their_class(repo: RepoBuilder) -> None:
+    till = "class Till:\n    def open(self, key):\n        return self.lock.turn(key)\n"
+    closing = "\n    def close(self):\n        self.lock.turn(None)\n"
+    logged = till.replace("return ", "self.log(key)\n        return ")
+    _, changed, removed = versions(repo, "till.py", till + closing, logged + closing, logged)
+    found = events(repo, "Till")
+    assert [one["name"] for one in found[changed]["symbols"]] == ["Till.open"]
+    assert next(iter(found)) == removed
+    assert next(iter(events(repo, "Till.open"))) == changed
+
+
+def merge_with_an_edit(repo: RepoBuilder) -> tuple[str, str]:
+    """A branch that changed `charge`; the merge of it, in which somebody changed `ship` too."""
+    before = REFUND + CHARGE + SHIP
+    versions(repo, "pay.py", before)
+    repo.branch("side")
+    (side,) = versions(repo, "pay.py", before.replace(CHARGE, TAXED))
+    repo.checkout("main")
+    versions(repo, "other.py", "RATE = 1\n")
+    repo.git("merge", "-q", "--no-commit", "--no-ff", "side")
+    text = before.replace(CHARGE, TAXED).replace(SHIP, function("ship", "shop.insurance(order)"))
+    (merge,) = versions(repo, "pay.py", text)
+    return side, merge
+
+
+def test_a_merge_changed_no_symbol_but_those_of_its_own_content(repo: RepoBuilder) -> None:
+    side, merge = merge_with_an_edit(repo)
+    assert [one["name"] for one in events(repo, "pay.py")[merge]["symbols"]] == ["ship"]
+    assert next(iter(events(repo, "charge"))) == side
+    assert next(iter(events(repo, "ship"))) == merge
+
+
+def test_whoever_takes_a_merge_back_takes_back_what_it_brought(repo: RepoBuilder) -> None:
+    side, merge = merge_with_an_edit(repo)
+    repo.git("revert", "--no-edit", "-m", "1", merge)
+    undone = repo.git("rev-parse", "HEAD").strip()
+    found = events(repo, "pay.py")
+    assert ends(found[side], "reverted_by") == {undone}
+    assert ends(found[merge], "reverted_by") == {undone}
+    assert ends(events(repo, "charge")[side], "reverted_by") == {undone}
+
+
+@pytest.mark.parametrize("subject", ["gone\udce9", "pay.py:gone\udce9", "\ud800"])
+def test_a_name_of_other_bytes_is_just_not_found(repo: RepoBuilder, subject: str) -> None:
+    versions(repo, "pay.py", REFUND)
+    assert history_of(collect(repo, ("git",)), subject)["subject"] is None
+
+
+def test_a_path_is_told_as_it_is_and_not_as_it_was_typed(repo: RepoBuilder) -> None:
+    versions(repo, "new\nline.py", REFUND)
+    found = history_of(collect(repo, ("git",)), "./new\nline.py")
+    assert found["subject"]["path"] == "new\\x0aline.py"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("pay.py", "    if shop:\n        shop.book(order)\n        shop.tell(order)\n",
+         "    if shop:\n        shop.book(order)\n    shop.tell(order)\n"),
+        ("pay.py", '    return "refunded to {}".format(order)\n',
+         '    return "refunded  to  {}".format(order)\n'),
+    ],
+)  # fmt: skip
+def test_spacing_that_means_something_is_taken_back(
+    repo: RepoBuilder, path: str, before: str, after: str
+) -> None:
+    head = "def refund(order, shop):\n"
+    _, tried, undone = versions(repo, path, head + before, head + after, head + before)
+    assert ends(events(repo, path)[tried], "reverted_by") == {undone}
+
+
+def test_spacing_that_means_nothing_comes_and_goes(repo: RepoBuilder) -> None:
+    wide = REFUND.replace(" - ", "   -   ")
+    versions(repo, "pay.py", REFUND, wide, REFUND)
+    assert all(not event["reverts"] for event in events(repo, "pay.py").values())
