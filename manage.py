@@ -47,6 +47,7 @@ Asking
          [--json]
   context TASK [--path P]... [--symbol S]... [--intent I] [--budget TOKENS] [--cursor C] [--json]
   list documents|changes|segments|candidates|memories [--path P] [--limit N] [--cursor C] [--json]
+  history PATH|SYMBOL [--limit N] [--cursor C] [--json]
   evidence ID [--json] [--demo]
 
 People and agents

@@ -55,6 +55,12 @@ def test_help_shows_the_same(argument: str, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == manage.OVERVIEW
 
 
+def test_every_command_of_ours_is_shown() -> None:
+    files = (ROOT / "codememory" / "management" / "commands").glob("[!_]*.py")
+    named = {line.split()[0] for line in manage.OVERVIEW.splitlines() if line.startswith("  ")}
+    assert {file.stem for file in files} - {"qcluster"} <= named
+
+
 def test_help_of_a_command_needs_no_home(tmp_path: Path) -> None:
     shown = run("doctor", "--help", CODEMEMORY_HOME=str(tmp_path / "home"))
     assert "--json" in shown.stdout
