@@ -33,7 +33,7 @@ from review.memories import end_memory, memory_of, move_candidate, restore_memor
 from review.merging import merges_into, part_evidence, why_not_partable
 from review.outcomes import Changed, Decided, Outcome, Refused, Shown
 from review.promoting import PLAN_IS_NO_RULE, is_plan, why_not_promotable
-from review.words import MAX_REASON, one_line
+from review.words import MAX_REASON, one_line, why_secret
 
 __all__ = [
     "MAX_REASON",
@@ -76,6 +76,8 @@ def reject_candidate(
     reason = one_line(reason)
     if not reason:
         return Refused(NO_REASON)
+    if refusal := why_secret(reason):
+        return Refused(refusal)
     current = lock_candidate(candidate, OPEN_STATES, shown)
     if current is None:
         return Changed()
@@ -97,6 +99,8 @@ def defer_candidate(
     batch: uuid.UUID | None = None,
 ) -> Outcome:
     """Put the candidate aside, out of the open ones; it can still be decided on from there."""
+    if refusal := why_secret(reason):
+        return Refused(refusal)
     current = lock_candidate(candidate, OPEN_STATES, shown)
     if current is None:
         return Changed()

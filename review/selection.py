@@ -14,6 +14,7 @@ from review.last_acts import remember_batch
 from review.outcomes import BatchDecided, BatchStopped
 from review.queue import group_of
 from review.shell import asked_in, filters_in, queue_address, shell, valid
+from review.words import why_secret
 
 
 @project_page
@@ -55,6 +56,8 @@ def _confirm(request: HttpRequest, visit: Visit) -> HttpResponse:
     if len(" ".join(form.cleaned_data["reason"].split())) > MAX_REASON:
         refusal = f"Say it in {MAX_REASON} characters or fewer."
         return _preview_page(request, visit, action, numbers, refusal=refusal)
+    if secret := why_secret(reason):
+        return _preview_page(request, visit, action, numbers, refusal=secret)
     if action == BatchAction.REJECT and not reason:
         return _preview_page(request, visit, action, numbers, refusal=NO_REASON)
     found = Candidate.objects.filter(scope_id=visit.project.scope_id).in_bulk(numbers)

@@ -13,7 +13,7 @@ from codememory.path_filter import at_or_below
 from codememory.paths import raw_path, shown_path
 from codememory.symbol_lookup import names_like
 from review.glyphs import count_hidden
-from review.words import one_line
+from review.words import one_line, why_secret
 
 MAX_WORDING = 2000
 MAX_PLACE = 1000
@@ -55,6 +55,8 @@ def settle_terms(candidate: Candidate, asked: Terms) -> Terms | str:
         return place
     if asked.context and not one_line(asked.context):
         return NO_CONTEXT
+    if refusal := why_secret(asked.context):
+        return refusal
     kind, to = place
     return replace(terms, narrow_kind=kind, narrow_to=to, context=one_line(asked.context))
 
@@ -64,6 +66,8 @@ def _settle_wording(candidate: Candidate, asked: Terms) -> Terms | str:
     if asked.wording is None or asked.wording == candidate.statement:
         return replace(asked, wording=None)
     wording = " ".join(asked.wording.split())
+    if wording == " ".join(candidate.statement.split()):
+        return replace(asked, wording=None)
     if not one_line(wording):
         return NO_WORDING
     if len(wording) > MAX_WORDING:
@@ -73,8 +77,9 @@ def _settle_wording(candidate: Candidate, asked: Terms) -> Terms | str:
         return HIDDEN_WORDING.format(
             "a character" if one else f"{hidden} characters", "it" if one else "them"
         )
-    same = wording == " ".join(candidate.statement.split())
-    return replace(asked, wording=None if same else wording)
+    if refusal := why_secret(wording):
+        return refusal
+    return replace(asked, wording=wording)
 
 
 def _settle_place(scope_id: int, asked: Terms) -> tuple[str, str] | str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from codememory.typed_secrets import secrets_in
+
 MAX_REASON = 500
 BLANK = "\u115f\u1160\u3164\uffa0\u2800"  # letters and signs that are drawn as nothing
 
@@ -12,6 +14,14 @@ def one_line(text: str) -> str:
     """The text on one line, cut; nothing where no character of it would be seen."""
     line = " ".join(text.split())
     return line[:MAX_REASON] if any(map(_is_seen, line)) else ""
+
+
+def why_secret(text: str) -> str | None:
+    """Say what looks like a secret in what was typed, which is kept for good; None: nothing."""
+    kinds = [kind.replace("_", " ") for kind in secrets_in(text)]
+    if not kinds:
+        return None
+    return f"This looks like a secret ({', '.join(kinds)}), and would be kept. Take it out first."
 
 
 def with_article(constant: str) -> str:

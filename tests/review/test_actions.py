@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -30,7 +31,7 @@ from review.actions import (
     reject_candidate,
     undo_decision,
 )
-from review.outcomes import Changed, Decided, Refused, Shown, Unsure
+from review.outcomes import Changed, Decided, Outcome, Refused, Shown, Unsure
 from tests.builders import make_agent, make_candidate
 
 
@@ -304,3 +305,13 @@ def test_a_superseded_memory_is_not_taken_back(candidate: Candidate, actor: Acto
     Memory.objects.update(state=MemoryState.SUPERSEDED, ended_by=promoted.decision)
     assert isinstance(undo_decision(candidate, shown(candidate), actor=actor), Refused)
     assert not ReviewDecision.objects.filter(action="UNDO").exists()
+
+
+@pytest.mark.parametrize("decide", [reject_candidate, defer_candidate])
+def test_a_reason_that_holds_a_secret_is_refused(
+    candidate: Candidate, actor: Actor, decide: Callable[..., Outcome]
+) -> None:
+    reason = "see password = hunter2hunter2"
+    outcome = decide(candidate, shown(candidate), reason=reason, actor=actor)
+    assert isinstance(outcome, Refused)
+    assert not ReviewDecision.objects.exists()

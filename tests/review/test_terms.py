@@ -172,3 +172,14 @@ def test_the_database_refuses_a_memory_that_says_something_else(
     memory.pk, memory.statement = None, "Something else."
     with pytest.raises(IntegrityError, match="says what its decision says"), transaction.atomic():
         memory.save(force_insert=True)
+
+
+@pytest.mark.parametrize("terms", [{"wording": "Set {}."}, {"context": "while {}"}])
+def test_a_secret_that_was_typed_is_refused_and_kept_nowhere(
+    candidate: Candidate, actor: Actor, terms: dict[str, str]
+) -> None:
+    typed = {name: text.format("password = hunter2hunter2") for name, text in terms.items()}
+    refusal = promote(candidate, actor, Terms(**typed))
+    assert isinstance(refusal, str)
+    assert "looks like a secret (password)" in refusal
+    assert not Memory.objects.exists()
