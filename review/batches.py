@@ -38,12 +38,15 @@ from review.outcomes import (
     Unsure,
 )
 from review.rivals import Rival, rivals_of
+from review.second_reviewers import asks_for_two
 
 MAX_BATCH = 50
 ALONE = {
     "INSTRUCTION_LIKE": "it addresses an AI: read it on its own page",
     "UNTRUSTED_INSTRUCTIONS": "its file instructs agents: read it on its own page",
 }
+
+TAKES_TWO = "it takes two reviewers: each decides on its own page"
 
 
 class BatchAction(StrEnum):
@@ -76,6 +79,7 @@ class Preview:
     lines: list[Line]
     left_out: list[tuple[Candidate, str]]
     beyond: int = 0  # selected, and too many for one preview
+    takes_two: bool = False  # each needs a second reviewer, so none can be promoted with others
 
     @property
     def counts(self) -> dict[str, int]:
@@ -87,6 +91,7 @@ def preview(project: Project, action: BatchAction, numbers: Sequence[int], actor
 
     What somebody else has claimed is left out, and so is all beyond MAX_BATCH.
     """
+    takes_two = action == BatchAction.PROMOTE and asks_for_two(project.scope_id)
     claims = claims_of(project, None, numbers[:MAX_BATCH])
     found = Candidate.objects.filter(
         scope_id=project.scope_id, pk__in=list(numbers)[:MAX_BATCH]
@@ -100,6 +105,8 @@ def preview(project: Project, action: BatchAction, numbers: Sequence[int], actor
             left_out.append((candidate, claim.refusal.rstrip(".")))
         elif reason := _why_left_out(candidate, action, rivals):
             left_out.append((candidate, reason))
+        elif takes_two:
+            left_out.append((candidate, TAKES_TWO))
         else:
             lines.append(_line(candidate, action, rivals))
     if action == BatchAction.PROMOTE:
@@ -111,7 +118,7 @@ def preview(project: Project, action: BatchAction, numbers: Sequence[int], actor
                 for other in lines
                 if subject and other is not line and other.candidate.subject == subject
             )
-    return Preview(action, lines, left_out, max(0, len(numbers) - MAX_BATCH))
+    return Preview(action, lines, left_out, max(0, len(numbers) - MAX_BATCH), takes_two)
 
 
 @transaction.atomic

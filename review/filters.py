@@ -22,6 +22,7 @@ FLAGS = [*DANGERS, (ALSO_PLANNED, "also planned")]
 SOURCES = [(kind.value, kind.label.lower()) for kind in SourceKind]
 AGES = [("day", "up to a day"), ("week", "1 to 7 days"), ("older", "over 7 days")]
 CLAIMED = [("mine", "by me"), ("others", "by others"), ("nobody", "by nobody")]
+SECOND = [("others", "waits for you"), ("mine", "waits for another")]
 SORTS = [
     ("", "Oldest first"),
     ("new", "Newest first"),
@@ -29,7 +30,7 @@ SORTS = [
     ("sure", "Surest first"),
     ("unsure", "Least sure first"),
 ]
-FACETS = ("type", "modality", "layer", "source", "flag", "conflict", "age", "claimed")
+FACETS = ("type", "modality", "layer", "source", "flag", "conflict", "age", "claimed", "second")
 NARROWING = (*FACETS, "path", "q", "like")
 
 
@@ -45,6 +46,7 @@ class QueueForm(forms.Form):
     conflict = forms.ChoiceField(choices=[("yes", "yes")], required=False)
     age = forms.ChoiceField(choices=AGES, required=False)
     claimed = forms.ChoiceField(choices=CLAIMED, required=False)
+    second = forms.ChoiceField(choices=SECOND, required=False)
     path = forms.CharField(max_length=1000, required=False, strip=False)
     q = forms.CharField(max_length=200, required=False)
     like = forms.IntegerField(min_value=1, max_value=LARGEST, required=False)
@@ -71,6 +73,7 @@ class Filters:
     conflict: str = ""
     age: str = ""
     claimed: str = ""
+    second: str = ""
     path: str = ""
     q: str = ""
     like: str = ""
@@ -150,5 +153,6 @@ def _said(name: str, value: str) -> str:
     """Say a chosen value where its filter is not beside it."""
     spoken = {"q": f"“{value}”", "like": f"similar to C{value}", "conflict": "conflict"}
     spoken["claimed"] = f"claimed {dict(CLAIMED).get(value, value)}"
+    spoken["second"] = f"{dict(SECOND).get(value, value)}, as second reviewer"
     spoken |= {"flag": dict(FLAGS).get(value, value), "age": dict(AGES).get(value, value)}
     return spoken.get(name) or (value if name == "path" else value.replace("_", " ").lower())

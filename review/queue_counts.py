@@ -24,10 +24,11 @@ from codememory.models import (
 )
 from codememory.paths import shown_path
 from review.claims import claims_of
-from review.filters import AGES, CLAIMED, FLAGS, SOURCES, Filters, QueueForm
+from review.filters import AGES, CLAIMED, FLAGS, SECOND, SOURCES, Filters, QueueForm
 from review.forms import STATES
 from review.queue_cells import Cells, cells_of, count_cells, top_paths
 from review.queue_set import in_conflict, in_state, passing, reaching
+from review.second_reviewers import waiting_in
 
 ALWAYS_SHOWN = frozenset({"pending", "promoted", "rejected", "any"})  # others when there are any
 TITLES = {
@@ -40,6 +41,7 @@ TITLES = {
     "flag": "Flag",
     "age": "Age",
     "claimed": "Claimed",
+    "second": "Second reviewer",
     "path": "Said in",
 }
 LABELS: dict[str, Sequence[tuple[str, str]]] = {
@@ -52,6 +54,7 @@ LABELS: dict[str, Sequence[tuple[str, str]]] = {
     "flag": FLAGS,
     "age": AGES,
     "claimed": CLAIMED,
+    "second": SECOND,
 }
 
 
@@ -91,6 +94,7 @@ class Counts:
     def __init__(self, project: Project, filters: Filters) -> None:
         self._project, self._filters = project, filters
         self._claims = claims_of(project, filters.me)
+        self._waiting = waiting_in(project, filters.me)
         self._cells = self._among(but="")
 
     @property
@@ -103,15 +107,16 @@ class Counts:
         return {**{state: found[state] for state, _ in STATES}, "any": sum(found.values())}
 
     def _among(self, but: str) -> Cells:
-        """The cells of what conflict and claims leave, unless the filter `but` is one of them.
+        """The cells of what conflict, claims and second reviewers leave, but for the filter `but`.
 
-        Few candidates are in conflict or claimed: those are counted by themselves.
+        Few candidates are in conflict, claimed or endorsed: those are counted by themselves.
         """
         project, filters = self._project, self._filters
         wants_conflict = filters.conflict and but != "conflict"
         claimed = filters.claimed if but != "claimed" else ""
         found = reaching(project, filters)
-        if not wants_conflict and claimed in ("", "nobody"):
+        second = filters.second if but != "second" else ""
+        if not (wants_conflict or second) and claimed in ("", "nobody"):
             cells = cells_of(project, filters).copy()
             if claimed:
                 taken = found.filter(pk__in=list(self._claims))
@@ -119,6 +124,8 @@ class Counts:
             return cells
         if wants_conflict:
             found = found.filter(in_conflict(project))
+        if second:
+            found = found.filter(pk__in=self._waiting_for(second))
         if claimed == "nobody":
             found = found.exclude(pk__in=list(self._claims))
         elif claimed:
@@ -128,6 +135,10 @@ class Counts:
     def _claimed(self, by: str) -> list[int]:
         is_mine = by == "mine"
         return [number for number, claim in self._claims.items() if claim.is_mine == is_mine]
+
+    def _waiting_for(self, whom: str) -> list[int]:
+        is_mine = whom == "mine"
+        return [number for number, one in self._waiting.items() if one.is_mine == is_mine]
 
     def facets(self) -> list[Facet]:
         """Return every filter that has something to offer, in the order of the rail."""
@@ -156,6 +167,8 @@ class Counts:
             return Counter({"yes": self._count_conflicts()})
         if name == "claimed":
             return self._count_claims()
+        if name == "second":
+            return self._count_waiting()
         found: Counter[str] = Counter()
         for cell, count in self._cells.items():
             if cell.passes(self._filters, but=name):
@@ -179,6 +192,14 @@ class Counts:
         everything = _sum(self._among(but="claimed"), self._filters)
         counts = {"mine": mine, "others": len(numbers) - mine}
         return Counter({**counts, "nobody": everything - len(numbers)})
+
+    def _count_waiting(self) -> Counter[str]:
+        if not self._waiting:
+            return Counter()
+        free = replace(self._filters, second="")
+        found = passing(self._project, free).filter(pk__in=list(self._waiting))
+        numbers = in_state(free, found).values_list("pk", flat=True)
+        return Counter("mine" if self._waiting[pk].is_mine else "others" for pk in numbers)
 
     def _choices(self, name: str) -> list[Choice]:
         chosen, counts = getattr(self._filters, name), self._of(name)
@@ -229,7 +250,7 @@ class Counts:
 
 def is_whole(filters: Filters) -> bool:
     """Whether the counts of the whole project say how many pass."""
-    return filters.is_counted_whole and not (filters.conflict or filters.claimed)
+    return filters.is_counted_whole and not (filters.conflict or filters.claimed or filters.second)
 
 
 def _sum(cells: Cells, filters: Filters) -> int:

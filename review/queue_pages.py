@@ -18,6 +18,7 @@ from review.claims import Claim, claims_of
 from review.filters import SORTS, Filters
 from review.queue import Page, page_of, progress
 from review.queue_counts import Counts, pending_elsewhere
+from review.second_reviewers import Waiting, waiting_in
 from review.shell import (
     asked_in,
     candidate_address,
@@ -49,6 +50,7 @@ class Listed:
     similar: int
     claim: Claim | None
     is_decided: bool  # since the page was opened
+    waiting: Waiting | None = None  # for a second reviewer
 
     @property
     def number(self) -> int:
@@ -172,13 +174,16 @@ def select_up_to(numbers: list[int], selected: set[int], upto: int | None) -> se
 
 def _listed(visit: Visit, filters: Filters, page: Page) -> list[Listed]:
     rows = queries.rows_of(visit.project, [row.candidate for row in page.rows])
-    held = claims_of(visit.project, visit.user.pk, [row.candidate.pk for row in page.rows])
+    numbers = [row.candidate.pk for row in page.rows]
+    held = claims_of(visit.project, visit.user.pk, numbers)
+    endorsed = waiting_in(visit.project, visit.user.pk, numbers)
     return [
         Listed(
             row,
             found.similar,
             held.get(found.candidate.pk),
             is_decided=filters.state not in ("any", found.candidate.state.lower()),
+            waiting=endorsed.get(found.candidate.pk),
         )
         for row, found in zip(rows, page.rows, strict=True)
     ]

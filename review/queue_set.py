@@ -32,6 +32,7 @@ from codememory.models import (
 from codememory.paths import raw_path
 from review.claims import held
 from review.filters import Filters
+from review.second_reviewers import waiting
 
 FEW = 5_000  # candidates that are named by number in a statement
 _NUMBER = re.compile(r"[Cc]?([0-9]{1,18})")
@@ -74,6 +75,8 @@ def passing(project: Project, filters: Filters) -> QuerySet[Candidate]:
         found = found.filter(_of_age(filters))
     if filters.claimed:
         found = found.filter(_claimed(project, filters))
+    if filters.second:
+        found = found.filter(_waits(project, filters))
     return found
 
 
@@ -180,6 +183,15 @@ def _claimed(project: Project, filters: Filters) -> Q:
         return ~Q(pk__in=claims.values("candidate_id"))
     mine = Q(actor__user_id=filters.me)
     chosen = claims.filter(mine if filters.claimed == "mine" else ~mine)
+    return Q(pk__in=chosen.values("candidate_id"))
+
+
+def _waits(project: Project, filters: Filters) -> Q:
+    """Whether it waits for a second reviewer, who is this person or another one."""
+    if not project.second_reviewer:
+        return Q(pk__in=[])
+    mine = Q(actor__user_id=filters.me)
+    chosen = waiting(project.scope_id).filter(mine if filters.second == "mine" else ~mine)
     return Q(pk__in=chosen.values("candidate_id"))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from codememory import audit
 from codememory.models import Actor, DecisionAction, Project, ReviewDecision
@@ -42,6 +45,42 @@ def who_can(scope_id: int, endorser: Actor) -> str:
 def endorsement_in(standing: ReviewDecision | None) -> ReviewDecision | None:
     """Return the standing decision of a candidate if it is a first reviewer's promotion."""
     return standing if standing and standing.action == DecisionAction.ENDORSE else None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An endorsement that waits for a second reviewer: by whom."""
+
+    name: str
+    is_mine: bool
+
+
+def waiting(scope_id: int) -> QuerySet[ReviewDecision]:
+    """Return the endorsements that stand: nothing took them back or was decided since."""
+    decisions = ReviewDecision.objects.filter(scope_id=scope_id)
+    standing = decisions.exclude(action=DecisionAction.UNDO).exclude(
+        Exists(decisions.filter(undoes=OuterRef("pk")))
+    )
+    later = standing.filter(candidate_id=OuterRef("candidate_id"), pk__gt=OuterRef("pk"))
+    return standing.filter(action=DecisionAction.ENDORSE).exclude(Exists(later))
+
+
+def waiting_in(
+    project: Project, me: int | None, candidates: Collection[int] | None = None
+) -> dict[int, Waiting]:
+    """Return who endorsed what waits, by candidate; nothing waits where one person is enough.
+
+    `me` is the number of a user.
+    """
+    if not project.second_reviewer:
+        return {}
+    found = waiting(project.scope_id)
+    if candidates is not None:
+        found = found.filter(candidate_id__in=candidates)
+    return {
+        number: Waiting(name, is_mine=user == me and me is not None)
+        for number, name, user in found.values_list("candidate_id", "actor__name", "actor__user_id")
+    }
 
 
 @transaction.atomic

@@ -9,6 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from codememory.models import Candidate, Memory, Project, ReviewDecision
+from codememory.people import actor_of
+from review.second_reviewers import switch_second_reviewer
 from tests.builders import make_candidate, make_memory, signed_in
 
 BULK = "/projects/payments-api/review/bulk/"
@@ -210,3 +212,23 @@ def test_an_address_that_is_not_ours_is_refused(client: Client, query: str) -> N
 @pytest.mark.parametrize("pick", ["", "1", "1.1.zz.", "1.1." + "0" * 64 + ".a"])
 def test_a_pick_that_is_not_ours_is_refused(client: Client, pick: str) -> None:
     assert client.post(BULK, {"action": "defer", "pick": [pick]}).status_code == 400
+
+
+def test_where_a_memory_takes_two_the_preview_says_so_before_anything_is_confirmed(
+    client: Client, alice: User, project: Project, three: list[Candidate]
+) -> None:
+    switch_second_reviewer(project, is_on=True, actor=actor_of(alice))
+    page = preview(client, "promote", three)
+    assert "This project asks for a second reviewer" in page
+    assert page.count("it takes two reviewers: each decides on its own page") == 3
+    assert 'name="pick"' not in page
+    assert "Reject 3?" in preview(client, "reject", three)
+
+
+def test_a_reason_for_several_that_holds_a_secret_is_refused(
+    client: Client, three: list[Candidate]
+) -> None:
+    reason = "it says password = hunter2hunter2"
+    status, text = confirm(client, "reject", preview(client, "reject", three), reason=reason)
+    assert (status, states()) == (422, ["PENDING"] * 3)
+    assert "This looks like a secret (password)" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -19,6 +21,7 @@ from codememory.models import (
 from codememory.people import actor_of
 from review.actions import (
     confirm_endorsement,
+    defer_candidate,
     promote_candidate,
     reject_candidate,
     supersede_memory,
@@ -27,9 +30,9 @@ from review.actions import (
 from review.batches import BatchAction, decide_together
 from review.decisions import standing_decision
 from review.outcomes import BatchStopped, Changed, Decided, Refused
-from review.second_reviewers import people_beside, switch_second_reviewer, who_can
+from review.second_reviewers import people_beside, switch_second_reviewer, waiting_in, who_can
 from review.terms import Terms
-from tests.builders import make_candidate, make_memory, make_person
+from tests.builders import make_candidate, make_memory, make_person, signed_in
 from tests.review.test_actions import shown
 
 
@@ -220,3 +223,41 @@ def test_the_database_refuses_what_does_not_confirm(
     person = actor if who == "the same person" else second
     with pytest.raises(IntegrityError, match="a second person confirms"), transaction.atomic():
         insert(candidate, person, confirms=endorsed, **terms)
+
+
+QUEUE = "/projects/payments-api/review/"
+
+
+def test_the_queue_says_who_is_to_be_the_second(
+    asking: Project, candidate: Candidate, actor: Actor, second: Actor, alice: User
+) -> None:
+    make_candidate(asking, "Nobody endorsed this.", path=b"other.md")
+    promote_candidate(candidate, shown(candidate), actor=actor)
+    mine = signed_in(alice).get(QUEUE).content.decode()
+    theirs = signed_in(User.objects.get(username="marta")).get(QUEUE).content.decode()
+    assert re.search(r'waits for another <span class="count">1</span>', mine)
+    assert re.search(r'waits for you <span class="count">1</span>', theirs)
+
+
+@pytest.mark.parametrize(("asked", "count"), [("mine", 1), ("others", 0)])
+def test_the_queue_lists_what_waits_for_a_second_reviewer(
+    asking: Project, candidate: Candidate, actor: Actor, alice: User, asked: str, count: int
+) -> None:
+    make_candidate(asking, "Nobody endorsed this.", path=b"other.md")
+    promote_candidate(candidate, shown(candidate), actor=actor)
+    text = signed_in(alice).get(f"{QUEUE}?second={asked}").content.decode()
+    assert text.count('<a class="claim"') == count
+    assert f"{count} match" in text
+
+
+def test_what_was_taken_back_or_deferred_waits_for_nobody(
+    asking: Project, candidate: Candidate, actor: Actor
+) -> None:
+    promote_candidate(candidate, shown(candidate), actor=actor)
+    undo_decision(candidate, shown(candidate), actor=actor)
+    other = make_candidate(asking, "Later.", path=b"later.md")
+    promote_candidate(other, shown(other), actor=actor)
+    asking.refresh_from_db()
+    assert set(waiting_in(asking, None)) == {other.pk}
+    defer_candidate(other, shown(other), actor=actor)
+    assert waiting_in(asking, None) == {}
