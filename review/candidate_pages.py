@@ -12,6 +12,7 @@ from codememory.paths import shown_path
 from codememory.search.query import search
 from review import queries
 from review.access import Visit, project_page
+from review.claims import claims_of
 from review.queue import neighbours
 from review.shell import filters_in, find_candidate, shell
 from review.similar import similar_to
@@ -47,6 +48,8 @@ def candidate_page(
     similar = similar_to(visit.project, found, into)
     beside = {shown.rival.memory.pk for shown in sheet.rivals}
     is_open = sheet.is_open and visit.may_decide
+    if part and request.method != "POST" and _is_claimed_by_another(visit, found):
+        part = ""  # the bar says who decides; what was typed and refused stays in its form
     context = {
         **shell(request, visit, "queue", filters),
         "candidate": found,
@@ -70,6 +73,11 @@ def candidate_page(
     if last and not last.is_batch and last.candidate.pk == found.pk and last.can_undo:
         context["last"] = None  # the decision bar of that very page says it
     return render(request, "review/candidate.html", context, status=status)
+
+
+def _is_claimed_by_another(visit: Visit, found: Candidate) -> bool:
+    claim = claims_of(visit.project, visit.user.pk, [found.pk]).get(found.pk)
+    return claim is not None and not claim.is_mine
 
 
 def _terms_form(

@@ -146,3 +146,13 @@ def test_a_page_of_many_similar_ones_asks_the_database_no_more_often(
         make_candidate(project, text, path=b"many%d.md" % number)
     page = signed_in(alice).get(address("merge", project, candidate)).content.decode()
     assert page.count('type="radio"') <= 6
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_does_not_open_over_the_claim_of_somebody_else(
+    project: Project, candidate: Candidate, alice: User, name: str
+) -> None:
+    claims.claim(candidate, actor=actor_of(make_person(project, Role.REVIEWER, "jonas")))
+    page = signed_in(alice).get(address(name, project, candidate)).content.decode()
+    assert "jonas has claimed" in page
+    assert "Back, nothing decided" not in page
