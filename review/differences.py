@@ -35,6 +35,10 @@ class Cell:
     is_changed: bool
     spans: tuple[tuple[int, int, str], ...] = ()
 
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:

@@ -6,8 +6,10 @@ The reference is what `codememory.evidence` gives an agent for the same id, ever
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from codememory.evidence import find_evidence
@@ -50,6 +52,7 @@ KEY_FACTS = ("Captured", "Bytes", "SHA-256", "Availability", "Redacted")
 JOINED_BY = {"byte_range": "\u2013", "line_range": "\u2013", "heading_path": " \u203a "}
 REASON_OF = {"commits": "commit", "parents": "commit"}  # absent for the same reason as that field
 NOTHING = "Nothing"
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,15}[+-][0-9]{2}:[0-9]{2}")
 LONG_VALUE = 52  # characters that half of the table holds on one line
 
 
@@ -60,6 +63,13 @@ class Fact:
     label: str
     value: str | None
     reason: str = ""
+
+    @property
+    def when(self) -> datetime | None:
+        """The time that it is, to be shown as the console shows times."""
+        if self.value is None or not _TIME.fullmatch(self.value):
+            return None
+        return datetime.fromisoformat(self.value)
 
     @property
     def is_long(self) -> bool:

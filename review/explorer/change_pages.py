@@ -31,6 +31,7 @@ COMMITS = 20  # that show it, in full
 VIEWS_LOOKED_AT = 200
 HUNKS = 24  # on a page
 ROWS = 260  # of code on a page, after which no further hunk is begun
+COLOURED = 40_000  # characters of code on a page that are put in colours
 SYMBOLS = 60
 CANDIDATES = 10
 DIFFERS = "HUNKS_DIFFER"  # the method where hunks have different verdicts
@@ -130,6 +131,7 @@ def change_page(checkout: Checkout, number: int, file: int | None, after: int) -
     symbols = _symbols(scope_id, rows)
     rows = _code_first(rows, symbols)
     files, more, judged = _files(checkout, rows, file, after, _touched(symbols))
+    _colour(files)
     facts = _facts(scope_id, rows)
     for shown in files:
         shown.coverage = facts.get(shown.row.content_change_id or 0)
@@ -242,6 +244,17 @@ def _files(
             return files, (row.pk, seen), judged
         skip = 0
     return files, None, judged
+
+
+def _colour(files: Sequence[ShownFile]) -> None:
+    """Put the code of a page in colours, block by block, up to COLOURED characters."""
+    left = COLOURED
+    for file in files:
+        for shown in file.blocks:
+            left -= shown.block.characters
+            if left < 0:
+                return
+            shown.block.colour(file.old_path or file.path, file.path)
 
 
 def _file(

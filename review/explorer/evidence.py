@@ -11,6 +11,7 @@ from codememory.checkout import Checkout
 from codememory.evidence import find_evidence, first_view, parse_id
 from codememory.models import EvidenceSegment
 from review.access import Visit, project_page
+from review.excerpts import ExcerptLine, highlighted
 from review.explorer.change_pages import ShownVerdict
 from review.glyphs import count_hidden
 from review.references import facts_of
@@ -30,14 +31,18 @@ def evidence(request: HttpRequest, visit: Visit, name: str) -> HttpResponse:
     lines = lines[:-1] if lines and not lines[-1] else lines
     first = (found["line_range"] or [1])[0]
     change, document = _belongs_to(visit, name)
+    path = (
+        (found["old_path"] if found["side"] == "BEFORE" else None)
+        or found["new_path"]
+        or found["old_path"]
+        or ""
+    )
+    shown = [ExcerptLine(number, line, "", "") for number, line in enumerate(lines[:LINES], first)]
     context: dict[str, Any] = {
         **shell(request, visit, "history" if change else "knowledge"),
         "found": found,
-        "path": (found["old_path"] if found["side"] == "BEFORE" else None)
-        or found["new_path"]
-        or found["old_path"]
-        or "",
-        "lines": list(enumerate(lines[:LINES], first)),
+        "path": path,
+        "lines": highlighted(path, shown),
         "more_lines": max(0, len(lines) - LINES),
         "hidden": count_hidden(text or ""),
         "facts": facts_of(found),

@@ -12,6 +12,7 @@ from itertools import accumulate, chain
 from codememory.checkout import Checkout
 from codememory.models import ContentChange
 from review.differences import Cell, DiffRow, Part, side_by_side
+from review.highlighting import Span, highlight, with_spans
 
 CONTEXT = 3  # lines around a hunk
 LINES_OF_HUNK = 120  # shown of a side
@@ -31,6 +32,24 @@ class Block:
     rows: list[DiffRow] = field(default_factory=list)
     cut: int = 0
     is_unseen: bool = False
+
+    @property
+    def characters(self) -> int:
+        """Of both sides."""
+        cells = (cell for row in self.rows for cell in (row.old, row.new) if cell)
+        return sum(len(cell.text) for cell in cells)
+
+    def colour(self, old_path: str, new_path: str) -> None:
+        """Put the code in colours, each side by itself, as far as the lines shown tell it."""
+        old = _spans(old_path, [row.old for row in self.rows])
+        new = _spans(new_path, [row.new for row in self.rows])
+        self.rows = with_spans(self.rows, old, new)
+
+
+def _spans(path: str, cells: Sequence[Cell | None]) -> dict[int, tuple[Span, ...]]:
+    there = [cell for cell in cells if cell]
+    found = highlight(path, [cell.text for cell in there])
+    return {cell.number: spans for cell, spans in zip(there, found, strict=True)}
 
 
 class _Side:

@@ -93,7 +93,7 @@ def marked(parts: Iterable[Part]) -> SafeString:
 @register.filter
 def code(line: ExcerptLine | Cell, redactions: list[object] | None = None) -> SafeString:
     """Show a line of evidence: its marked parts, its code in classes, and every character of it."""
-    text = "".join(part.text for part in line.parts)
+    text = line.text
     markers = list(_REDACTED.finditer(text)) if redactions else []
     shown: list[SafeString] = []
     at = 0

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from codememory.models import Candidate, Project, Role, SourceRevision
+from codememory.models import Candidate, FileChange, Project, Role, SourceRevision
 from codememory.policies import newest_policy, set_policy, values_of
 from codememory.recall import engineering_context, search
+from review.explorer import change_pages
 from tests.builders import make_memory, make_person, make_project, signed_in
 from tests.repos import RepoBuilder
 from tests.review.explored import (
@@ -32,6 +33,13 @@ def shop(tmp_path: Path) -> Project:
 @pytest.fixture
 def ann(shop: Project) -> User:
     return make_person(shop, Role.REVIEWER, "ann")
+
+
+def changed_content(project: Project) -> int:
+    """The number of the content change that made the till."""
+    made = FileChange.objects.filter(scope=project.scope, new_path__raw=b"till.py").earliest("pk")
+    assert made.content_change_id
+    return made.content_change_id
 
 
 def exclude(project: Project, pattern: str) -> None:
@@ -178,6 +186,26 @@ def test_a_document_that_is_excluded_now_keeps_its_text_to_itself(ann: User, sho
     text = page(ann, f"documents/D{revision.pk}/")
     assert SECOND_RULE not in text
     assert "The policy keeps this path from being shown" in text
+
+
+@pytest.mark.parametrize("view", ["side-by-side", "unified"])
+def test_code_of_a_change_and_of_its_evidence_is_in_colours(
+    ann: User, shop: Project, view: str
+) -> None:
+    changed = changes_of(shop, "till.py")[0]
+    text = page(ann, f"changes/L{changed.pk}/?view={view}")
+    assert '<span class="kw">class</span> <span class="fn">Till</span>' in text
+    assert '<span class="kw">class</span>' in page(ann, f"evidence/A{changed_content(shop)}.1/")
+
+
+def test_code_beyond_the_bound_of_a_page_stays_plain(
+    ann: User, shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_pages, "COLOURED", 10)
+    changed = changes_of(shop, "till.py")[0]
+    text = page(ann, f"changes/L{changed.pk}/")
+    assert "class Till" in text
+    assert 'class="kw"' not in text
 
 
 @pytest.mark.parametrize(

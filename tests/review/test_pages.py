@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 import pytest
 from django.contrib.auth.models import User
@@ -41,6 +42,18 @@ def test_a_candidate_shows_its_whole_source_reference(alice: User, candidate: Ca
     for label in ("Captured", "HEAD at capture", "Bytes", "SHA-256", "Redacted", "Availability"):
         assert f"<dt>{label}</dt>" in text
     assert "a document segment is not a side of a change" in text
+
+
+@pytest.mark.parametrize("place", ["candidates/{}/", "review/", "evidence/S{}/"])
+def test_when_something_was_captured_reads_as_every_time_of_the_console(
+    alice: User, candidate: Candidate, place: str
+) -> None:
+    number = candidate.evidence_links.get().segment_id if "S" in place else candidate.pk
+    text = page(alice, f"/projects/payments-api/{place.format(number)}")
+    found = re.search(r'<dt>Captured</dt>\s*<dd><time datetime="([^"]+)"[^>]*>([^<]+)', text)
+    assert found
+    exact, said = found.groups()
+    assert datetime.fromisoformat(exact).strftime("%b %Y %H:%M UTC") in said
 
 
 def test_invisible_characters_are_shown_and_counted(alice: User, project: Project) -> None:
