@@ -13,13 +13,14 @@ from typing import Any, Concatenate, cast
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.cache import never_cache
 
 from codememory import audit
 from codememory.models import Actor, Project, Role
 from codememory.people import DECIDING_ROLES, actor_of, role_in
 
+METHODS = ("GET", "HEAD", "POST")
 KEYS_COOKIE = "codememory-keys"  # "off": this browser wants no single-key shortcuts
 
 
@@ -64,6 +65,8 @@ def project_page(view: View) -> Callable[..., HttpResponse]:
         if project is None or role is None:
             _record_refusal(request, project, "not a member" if project else "no such project")
             raise Http404
+        if request.method not in METHODS:  # not before: an absent project allows nothing either
+            return HttpResponseNotAllowed(METHODS)
         return view(request, Visit(project, signed_in(request), role), **kwargs)
 
     return guarded

@@ -96,3 +96,9 @@ def test_pages_ask_a_bounded_number_of_times(shop: Project) -> None:
         ) as asked:
             client.get(address)
         assert len(asked) <= MOST_QUERIES, (address, len(asked))
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PUT", "DELETE"])
+def test_a_page_answers_no_method_that_it_does_not_know(rita: User, method: str) -> None:
+    answer = signed_in(rita).generic(method, "/projects/payments-api/audit/")
+    assert (answer.status_code, answer.content) == (405, b"")
