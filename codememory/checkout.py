@@ -171,9 +171,9 @@ class Checkout:
     @cached_property
     def _unreachable(self) -> frozenset[int]:
         """Rows of commits that this HEAD does not reach."""
-        if self.snapshot is not None:
-            if self._stored_commits() == self.snapshot.stored_commits:
-                return frozenset(self.snapshot.unreachable)
+        snapshot = self.snapshot
+        if snapshot is not None and self._stored_commits() == snapshot.stored_commits:
+            return frozenset(snapshot.unreachable)
         rows = GitCommit.objects.filter(scope_id=self.scope_id).values_list("pk", "oid")
         return frozenset(pk for pk, oid in rows.iterator() if oid not in self._reached)
 

@@ -9,6 +9,8 @@ from django.db.models import Q, QuerySet
 from codememory.models import Path
 from codememory.models.evidence import PATH_HEAD, path_head
 
+MOST_LISTED = 2_000
+
 
 def at_or_below(scope_id: int, raw: bytes) -> QuerySet[Path, int]:
     """Return the ids of a project's paths that are `raw` or lie below it, as a subquery.
@@ -30,4 +32,7 @@ def at_or_below(scope_id: int, raw: bytes) -> QuerySet[Path, int]:
 
 def of_paths(asked: QuerySet[Path, int]) -> Q:
     """Return the condition on file changes that either side is one of these paths."""
-    return Q(new_path_id__in=asked) | Q(old_path_id__in=asked)
+    # Two subqueries joined by OR keep the planner from both indexes: few paths are listed.
+    listed = list(asked[: MOST_LISTED + 1])
+    among = listed if len(listed) <= MOST_LISTED else asked
+    return Q(new_path_id__in=among) | Q(old_path_id__in=among)

@@ -5,15 +5,19 @@ The reading half of search: the statements and nothing of the ranking.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from django.db import connection, transaction
 
+from codememory.models.scopes import SourceKind
 from codememory.models.search import EntryKind
 from codememory.path_filter import at_or_below
 from codememory.search.analyser import query_terms
+from codememory.search.of_path import COLUMNS, OF_TARGETS, of_paths, targets_of
 from codememory.search.ranking import idf
 
 ASKED_TERMS = 32  # the heaviest terms of a question; the rest of a long text adds noise and time
@@ -21,6 +25,11 @@ ASKED_TERMS = 32  # the heaviest terms of a question; the rest of a long text ad
 # 2,000 lose nothing in 3,800 changes (MRR .3575 both), 1,000 lose .002.
 ROWS_SCORED = 2_000
 ROWS_SCORED_OF_PATH = 20_000  # a path leaves few of them
+# A term that is in more entries than that picks only those which hold others of the question too.
+ROWS_JOINED = 3_000
+MOST_JOINED = 5  # other terms: ten pairs of them
+ROWS_LEAST = 100  # as many as are ranked again: fewer are not enough
+TARGETS_OF_PATH = 5_000  # of a kind: more are looked for among the entries of the terms
 STOP_WEIGHT_LIMIT = 0.01
 PATHS_LIMIT = 10_000
 
@@ -30,12 +39,14 @@ _TERMS = """
     JOIN codememory_searchtotal AS total ON total.scope_id = term.scope_id
     WHERE term.scope_id = %s AND term.term = ANY(%s)
 """
+# A long array is read whole for every term of the question, unless it is joined with nothing once:
+# that gives a copy (and OFFSET 0 keeps the planner from undoing it).
 # `scope_id + 0`: with the plain column the planner joins a second index scan in, at a flat cost.
 _ENTRIES = """
     SELECT id, kind, coalesce(logical_change_id, segment_id, candidate_id, memory_id), {impacts}
-    FROM codememory_searchentry AS entry
-    WHERE scope_id + 0 = %(scope)s AND kind = ANY(%(kinds)s) AND terms && %(rare)s::int[]{path}
+    FROM ({found} OFFSET 0) AS found
 """
+_OF_TERMS = COLUMNS + "WHERE scope_id + 0 = %(scope)s AND kind = ANY(%(kinds)s) AND ({rare}){path}"
 # `terms` is sorted: width_bucket finds a term by binary search, array_position walks.
 _IMPACT = """
     CASE WHEN terms[width_bucket({term}, terms)] = {term}
@@ -44,22 +55,6 @@ _BESIDE = """
     SELECT id, shape, neighbours FROM codememory_searchentry
     WHERE scope_id = %s AND id = ANY(%s)
 """
-_OF_PATH = """ AND CASE kind
-    WHEN 'change' THEN logical_change_id IN (
-        SELECT logical_change_id FROM codememory_filechange WHERE scope_id = %(scope)s
-        AND logical_change_id IS NOT NULL
-        AND (new_path_id = ANY(%(paths)s) OR old_path_id = ANY(%(paths)s)))
-    WHEN 'section' THEN segment_id IN (SELECT id FROM {segments})
-    ELSE entry.candidate_id IN ({links_of_candidates}) OR entry.memory_id IN ({links_of_memories})
-    END"""
-_LINKS = """
-    SELECT {claim} FROM codememory_evidencelink WHERE scope_id = %(scope)s
-    AND {claim} IS NOT NULL AND segment_id IN (SELECT id FROM {segments})"""
-_SEGMENTS = """(
-    SELECT segment.id FROM codememory_evidencesegment AS segment
-    JOIN codememory_sourcerevision AS revision
-    ON revision.scope_id = segment.scope_id AND revision.id = segment.revision_id
-    WHERE segment.scope_id = %(scope)s AND revision.path_id = ANY(%(paths)s)) AS of_path"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +67,11 @@ class AskedTerm:
     df: int
     change_idf: float
     text_idf: float
+    share: float  # of the entries of the asked kinds that hold it
+
+    @property
+    def worth(self) -> float:
+        return self.weight * max(self.change_idf, self.text_idf)
 
     def idf_of(self, kind: str) -> float:
         return self.change_idf if kind == EntryKind.CHANGE else self.text_idf
@@ -85,15 +85,14 @@ def asked_terms(scope_id: int, question: str, kinds: Collection[str]) -> list[As
         rows = cursor.fetchall()
     found = []
     for term, number, in_changes, in_texts, changes, texts in rows:
-        df = (in_changes if EntryKind.CHANGE in kinds else 0) + (
-            in_texts if any(kind != EntryKind.CHANGE for kind in kinds) else 0
-        )
+        of_changes = EntryKind.CHANGE in kinds
+        of_texts = any(kind != EntryKind.CHANGE for kind in kinds)
+        df = of_changes * in_changes + of_texts * in_texts
         if df > 0:
             rarity = (idf(changes, in_changes), idf(texts, in_texts))
-            found.append(AskedTerm(term, number, weights[term], df, *rarity))
-    found.sort(
-        key=lambda asked: (-asked.weight * max(asked.change_idf, asked.text_idf), asked.term)
-    )
+            share = df / max(df, of_changes * changes + of_texts * texts)
+            found.append(AskedTerm(term, number, weights[term], df, *rarity, share))
+    found.sort(key=lambda asked: (-asked.worth, asked.term))
     return sorted(found[:ASKED_TERMS], key=lambda asked: (asked.df, asked.term))
 
 
@@ -113,25 +112,68 @@ def rarest(terms: Sequence[AskedTerm], most_rows: int) -> list[int]:
     return picked
 
 
+def joined(terms: Sequence[AskedTerm]) -> Iterator[list[list[int]]]:
+    """Which terms an entry must hold together to be scored, where the rarest is in too many.
+
+    Every list holds the rarest and some of the weightiest others: first so many that they promise
+    few enough entries (as if terms were independent, so there are more than that), then fewer.
+    """
+    rarest_term, *others = [asked for asked in terms if asked.weight > STOP_WEIGHT_LIMIT] or terms
+    others = sorted(others, key=lambda asked: (-asked.worth, asked.term))[:MOST_JOINED]
+    promised = [
+        rarest_term.df
+        * sum(math.prod(asked.share for asked in some) for some in combinations(others, many))
+        for many in range(1, len(others) + 1)
+    ]
+    enough = next((n for n, rows in enumerate(promised, 1) if rows <= ROWS_JOINED), len(others))
+    for many in range(enough, 0, -1):
+        yield [[rarest_term.id, *(t.id for t in some)] for some in combinations(others, many)]
+
+
 def entries_with(
     scope_id: int, terms: Sequence[AskedTerm], kinds: Collection[str], path: bytes | None
 ) -> list[tuple[Any, ...]]:
     """Rows of (entry id, kind, target id, then each term's quantised impact or None)."""
     values: dict[str, Any] = {"scope": scope_id, "kinds": sorted(kinds)}
-    values["rare"] = rarest(terms, ROWS_SCORED if path is None else ROWS_SCORED_OF_PATH)
     values.update({f"term{place}": asked.id for place, asked in enumerate(terms)})
     impacts = ", ".join(_IMPACT.format(term=f"%(term{place})s::int") for place in range(len(terms)))
-    of_path = ""
     with transaction.atomic(), connection.cursor() as cursor:
-        if path is not None and path.rstrip(b"/"):
-            values["paths"] = list(at_or_below(scope_id, path)[:PATHS_LIMIT])
-            of_path = _of_path()
         # Comparing arrays row by row costs far more than the planner believes.
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(_ENTRIES.format(impacts=impacts, path=of_path), values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        for found in _sources(scope_id, terms, path, values):
+            cursor.execute(_ENTRIES.format(impacts=impacts, found=found), values)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            if len(rows) >= ROWS_LEAST:
+                break
         cursor.execute("SET LOCAL enable_seqscan TO DEFAULT")
     return rows
+
+
+def _sources(
+    scope_id: int, terms: Sequence[AskedTerm], path: bytes | None, values: dict[str, Any]
+) -> Iterator[str]:
+    """Which entries are scored, as statements; another is asked for when one finds too few."""
+    if path is not None and path.rstrip(b"/"):
+        paths = list(at_or_below(scope_id, path)[:PATHS_LIMIT])
+        targets = targets_of(scope_id, paths, TARGETS_OF_PATH)
+        if targets is not None:
+            values |= targets
+            values["rare"] = rarest(terms, sum(asked.df for asked in terms))
+            yield OF_TARGETS
+        else:
+            values["paths"] = paths
+            values["sources"] = SourceKind.values
+            values["rare"] = rarest(terms, ROWS_SCORED_OF_PATH)
+            yield _OF_TERMS.format(rare="terms && %(rare)s::int[]", path=of_paths())
+        return
+    values["rare"] = rarest(terms, ROWS_SCORED)
+    if sum(asked.df for asked in terms if asked.id in values["rare"]) > ROWS_SCORED:
+        for together in joined(terms):
+            values |= {f"joined{place}": held for place, held in enumerate(together)}
+            places = range(len(together))
+            held = " OR ".join(f"terms @> %(joined{place})s::int[]" for place in places)
+            yield _OF_TERMS.format(rare=held, path="")
+    yield _OF_TERMS.format(rare="terms && %(rare)s::int[]", path="")
 
 
 def kept_beside(
@@ -142,11 +184,3 @@ def kept_beside(
         cursor.execute(_BESIDE, [scope_id, list(entry_ids)])
         rows = cursor.fetchall()
     return {number: (counts, bytes(kept or b"")) for number, counts, kept in rows}
-
-
-def _of_path() -> str:
-    links = {
-        f"links_of_{name}": _LINKS.format(claim=f"{claim}_id", segments=_SEGMENTS)
-        for name, claim in (("candidates", "candidate"), ("memories", "memory"))
-    }
-    return _OF_PATH.format(segments=_SEGMENTS, **links)

@@ -38,6 +38,10 @@ class Hit:
     score: float
 
 
+# A hit before anybody looks at it, as it is sorted: (-score, entry, kind, target, scope).
+_Row = tuple[float, int, str, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """Hits, best first, and the cursor of the next page (None: there is none)."""
@@ -65,11 +69,11 @@ def search(
     last = _position(cursor, digest) if cursor is not None else None
     scopes = {scope_id: asked_terms(scope_id, question, wanted) for scope_id in set(scope_ids)}
     hits = [
-        hit
+        row
         for scope_id, terms in sorted(scopes.items())
-        for hit in _scored(scope_id, terms, wanted, path)
+        for row in _scored(scope_id, terms, wanted, path)
     ]
-    hits.sort(key=_order)
+    hits.sort()
     ranked = _ranked_again(hits, question, scopes)
     found = list(islice((hit for hit in ranked if not last or _order(hit) > last), limit + 1))
     shown = tuple(found[:limit])
@@ -127,27 +131,30 @@ def _order(hit: Hit) -> tuple[float, int]:
 
 def _scored(
     scope_id: int, terms: Sequence[AskedTerm], kinds: Collection[str], path: bytes | None
-) -> list[Hit]:
+) -> list[_Row]:
     if not terms:
         return []
     worth = {kind: [asked.weight * asked.idf_of(kind) for asked in terms] for kind in kinds}
-    hits = []
-    for entry_id, kind, target_id, *steps in entries_with(scope_id, terms, kinds, path):
-        held = (
-            (weight, ranking.dequantise(step))
-            for weight, step in zip(worth[kind], steps, strict=True)
-            if step is not None
+    return [
+        (
+            -round(ranking.score(worth[kind], steps), SCORE_DIGITS),
+            *(entry_id, kind, target_id, scope_id),
         )
-        score = round(ranking.score(held), SCORE_DIGITS)
-        hits.append(Hit(kind, entry_id, target_id, scope_id, score))
-    return hits
+        for entry_id, kind, target_id, *steps in entries_with(scope_id, terms, kinds, path)
+    ]
+
+
+def _hit(row: _Row, behind: float = 0.0) -> Hit:
+    first, entry_id, kind, target_id, scope_id = row
+    score = -first if not behind else round(-first - behind, SCORE_DIGITS)
+    return Hit(kind, entry_id, target_id, scope_id, score)
 
 
 def _ranked_again(
-    hits: Sequence[Hit], question: str, scopes: Mapping[int, Sequence[AskedTerm]]
+    rows: Sequence[_Row], question: str, scopes: Mapping[int, Sequence[AskedTerm]]
 ) -> Iterator[Hit]:
     """Give the best hits their second score; the others stay behind the last of them."""
-    best, others = hits[:RANKED_AGAIN], hits[RANKED_AGAIN:]
+    best, others = [_hit(row) for row in rows[:RANKED_AGAIN]], rows[RANKED_AGAIN:]
     weights = ranking.shape_weights(verbs(question))
     again = []
     for scope_id in {hit.scope_id for hit in best}:
@@ -165,9 +172,9 @@ def _ranked_again(
             again.append(replace(hit, score=round(score, SCORE_DIGITS)))
     again.sort(key=_order)
     yield from again
-    behind = max(0.0, others[0].score - again[-1].score) if others else 0.0
-    for hit in others:
-        yield replace(hit, score=round(hit.score - behind, SCORE_DIGITS))
+    behind = max(0.0, -others[0][0] - again[-1].score) if others else 0.0
+    for row in others:
+        yield _hit(row, behind)
 
 
 def _pairs(

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -132,9 +133,22 @@ def saturated(impact: float) -> float:
     return impact / (impact + K1)
 
 
-def score(parts: Iterable[tuple[float, float]]) -> float:
-    """The formula over (weight times idf, impact) of each question term that a row holds."""
-    return sum(weight * saturated(impact) for weight, impact in parts)
+@cache
+def saturated_steps() -> tuple[float, ...]:
+    """`saturated` of every step that an impact is kept as: thousands of rows ask for it."""
+    return tuple(saturated(dequantise(step)) for step in range(QUANTISED_LIMIT + 1))
+
+
+def score(weights: Iterable[float], steps: Iterable[int | None]) -> float:
+    """The formula over the weight times idf of each question term, and the step of the impact that
+    a row has for it (None: it has not the term).
+    """
+    worth = saturated_steps()
+    total = 0.0
+    for weight, step in zip(weights, steps, strict=True):
+        if step is not None:
+            total += weight * worth[step]
+    return total
 
 
 def shape_weights(verbs: Mapping[str, float]) -> tuple[float, ...]:

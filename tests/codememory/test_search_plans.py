@@ -12,6 +12,7 @@ from django.db import connection
 
 from codememory.models import EntryKind, Project, SearchEntry
 from codememory.question import ask
+from codememory.search.candidates import ROWS_LEAST, asked_terms, entries_with
 from codememory.search.entries import NewEntry, remove_entries, write_entries
 from codememory.search.query import explain, search
 from tests.builders import make_project
@@ -128,3 +129,14 @@ def test_no_statement_of_a_search_walks_a_table(project: Project) -> None:
         remove_entries(project.scope_id, EntryKind.CHANGE, [target])
     assert not any(walks(plan) for plan in plans)
     assert not SearchEntry.objects.filter(logical_change_id=target).exists()
+
+
+def test_a_question_of_frequent_words_scores_what_holds_several_of_them(project: Project) -> None:
+    question = "word3 word4 word5 word6"
+    with planned() as plans:
+        hits = search([project.scope_id], question, limit=100).hits
+    assert not any(walks(plan) for plan in plans)
+    wanted = asked_terms(project.scope_id, question, [EntryKind.CHANGE])
+    rows = entries_with(project.scope_id, wanted, [EntryKind.CHANGE], None)
+    assert ROWS_LEAST <= len(rows) < min(asked.df for asked in wanted)
+    assert len(hits) == 100
