@@ -146,8 +146,8 @@ def _what(found: dict[str, Any], symbols: list[dict[str, Any]], *, is_symbol: bo
         words = (SYMBOL_KINDS.get(one["kind"], "changed") for one in symbols)
         return ", ".join(dict.fromkeys(words))
     if found["kind"] == "M":
-        if symbols and (words := SAME_CODE.get(found["difference"])):
-            return words
+        if symbols and (same := SAME_CODE.get(found["difference"])):
+            return same
         counts = Counter(one["kind"] for one in symbols)
         if counts and counts.keys() <= QUIET:
             return "formatting and comments only"
