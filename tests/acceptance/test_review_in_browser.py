@@ -17,7 +17,7 @@ from tests.collected import collect
 from tests.repos import RepoBuilder
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -150,11 +150,27 @@ def test_the_last_decision_is_taken_back_by_keyboard(page: Page) -> None:
 
 def test_j_and_k_move_and_the_decision_is_on_what_is_shown(page: Page) -> None:
     """What a key decides on is the candidate in view."""
-    press(page, "j")
-    press(page, "j")
-    press(page, "k")
+    _, second, third = Candidate.objects.order_by("id").values_list("pk", flat=True)
+    for key, number in (("j", second), ("j", third), ("k", second)):
+        page.keyboard.press(key)
+        page.wait_for_selector(f"li[data-here][data-number='{number}']")
+    page.wait_for_selector(f"#peek:not([inert]) article[aria-label='Preview of C{second}']")
     press(page, "p")
     assert states() == ["PENDING", "PROMOTED", "PENDING"]
+
+
+def test_a_key_decides_nothing_while_the_pane_still_shows_the_candidate_before(page: Page) -> None:
+    """Whoever is quicker than the server does not decide on what they have left."""
+    second = Candidate.objects.order_by("id")[1].pk
+    held: list[Route] = []
+    page.route("**/review/pane/**", lambda route: held.append(route))  # noqa: PLW0108 -- playwright marks its handlers
+    with page.expect_request("**/review/pane/**"):
+        page.keyboard.press("j")
+    page.keyboard.press("p")
+    assert page.locator("#peek").get_attribute("inert") is not None
+    held[0].continue_()
+    page.wait_for_selector(f"#peek:not([inert]) article[aria-label='Preview of C{second}']")
+    assert states() == ["PENDING"] * 3
 
 
 def test_an_empty_reason_rejects_nothing(page: Page) -> None:

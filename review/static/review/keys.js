@@ -15,7 +15,7 @@
     [...document.querySelectorAll(`[${attribute}]`)].find((element) => {
       const names = element.getAttribute(attribute);
       const isNamed = attribute === "data-keys" ? names === key : names.split(" ").includes(key);
-      return isNamed && !element.disabled && element.checkVisibility({ visibilityProperty: true });
+      return isNamed && !element.disabled && !element.closest("[inert]") && element.checkVisibility({ visibilityProperty: true });
     });
 
   // The second key of a pair: "g" and then "q".

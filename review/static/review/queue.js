@@ -34,6 +34,7 @@
       if (wanted !== number) return; // moved on meanwhile
       pane.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
       pane.dataset.number = number;
+      pane.inert = false;
       const next = at()?.nextElementSibling?.dataset.number;
       if (next) load(next).catch(() => {});
     } catch {
@@ -69,7 +70,9 @@
     wanted = number;
     history.replaceState(null, "", addressOf(number));
     clearTimeout(waiting);
-    if (isWide()) waiting = setTimeout(show, DELAY, number);
+    if (!isWide()) return;
+    pane.inert = true; // what it still shows is another candidate: nothing decides on that one now
+    waiting = setTimeout(show, DELAY, number);
   };
 
   document.addEventListener("click", (event) => {
