@@ -57,6 +57,7 @@ def candidate_page(
         "filters": filters,
         "history": queries.history_of(visit.project, found),
         "similar": similar,
+        "targets": [one for one in similar if not one.obstacle],
         "alike": [one for one in similar if one.name not in {f"M{pk}" for pk in beside}],
         "previous": previous,
         "following": following,

@@ -12,7 +12,7 @@ from review.batches import MAX_BATCH, BatchAction, decide_together, preview, und
 from review.forms import BatchForm, BatchUndoForm, Pick, PreviewForm
 from review.last_acts import remember_batch
 from review.outcomes import BatchDecided, BatchStopped
-from review.queue import group_of
+from review.queue import group_of, next_open
 from review.shell import asked_in, filters_in, queue_address, shell, valid
 from review.words import why_secret
 
@@ -68,7 +68,10 @@ def _confirm(request: HttpRequest, visit: Visit) -> HttpResponse:
     match outcome:
         case BatchDecided(batch, _):
             remember_batch(request, visit.project, batch)
-            return redirect(queue_address(visit) + filters_in(request).query())
+            filters = filters_in(request)
+            last = max(found.values(), key=lambda one: one.pk)
+            here = next_open(visit.project, filters, last)
+            return redirect(queue_address(visit) + filters.query(at=here.pk if here else None))
         case BatchStopped():
             return _preview_page(request, visit, action, numbers, stopped=outcome)
 

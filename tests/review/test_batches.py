@@ -119,7 +119,7 @@ def test_what_wants_its_own_look_is_left_out_of_promoting(
 ) -> None:
     candidate = make_candidate(project, **more)  # type: ignore[arg-type]
     page = preview(client, "promote", [candidate])
-    assert "Promote 0?" in page
+    assert "Nothing to promote together" in page
     assert why in page
 
 
@@ -232,3 +232,11 @@ def test_a_reason_for_several_that_holds_a_secret_is_refused(
     status, text = confirm(client, "reject", preview(client, "reject", three), reason=reason)
     assert (status, states()) == (422, ["PENDING"] * 3)
     assert "This looks like a secret (password)" in text
+
+
+def test_after_several_the_next_open_one_is_current(
+    client: Client, three: list[Candidate], project: Project
+) -> None:
+    picks = re.findall(r'name="pick" value="([^"]+)"', preview(client, "defer", three[:2]))
+    answer = client.post(BULK, {"action": "defer", "pick": picks})
+    assert answer["Location"].endswith(f"?at={three[2].pk}")

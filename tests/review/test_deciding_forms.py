@@ -156,3 +156,17 @@ def test_a_form_does_not_open_over_the_claim_of_somebody_else(
     page = signed_in(alice).get(address(name, project, candidate)).content.decode()
     assert "jonas has claimed" in page
     assert "Back, nothing decided" not in page
+
+
+def test_where_nothing_can_be_merged_into_there_is_no_button_to_merge(
+    project: Project, candidate: Candidate, alice: User
+) -> None:
+    plan = make_candidate(project, f"{candidate.statement} Soon.", path=b"plan.md", modality="PLAN")
+    form, client = address("merge", project, candidate), signed_in(alice)
+    page = client.get(form, {"into": f"C{plan.pk}"}).content.decode()
+    assert "nor a rule of a plan" in page
+    assert ">Merge</button>" not in page
+    twin = make_candidate(project, f"{candidate.statement} Always.", path=b"twin.md")
+    page = client.get(form, {"into": f"C{twin.pk}"}).content.decode()
+    assert ">Merge</button>" in page
+    assert page.count(" checked") == 1
