@@ -28,7 +28,7 @@ def refund(order, gateway):
         return gateway.refund(order.total, ledger)
     return None
 """
-RECOMMENTED = NEW.replace(b"# never twice", b"# only what was paid, and once")
+OTHER_COMMENT = NEW.replace(b"# never twice", b"# only what was paid, and once")
 CHANGED = NEW.replace(b"order.shop, order.currency", b"order.shop, order.currency, dry=True")
 
 
@@ -40,13 +40,13 @@ def judge(
 
 
 def test_a_body_with_another_comment_is_the_symbol_of_the_change() -> None:
-    verdict = judge(OLD, NEW, b"# Shop\n" + RECOMMENTED)
+    verdict = judge(OLD, NEW, b"# Shop\n" + OTHER_COMMENT)
     assert (verdict.verdict, verdict.method) == (VerdictKind.CURRENT_SUPPORTED, Method.SYMBOL_MATCH)
     assert verdict.steps[-1].compared == "refund in shop/cart.py"
 
 
 def test_it_is_found_under_the_name_that_its_file_has_now() -> None:
-    verdict = judge(OLD, NEW, RECOMMENTED, at=b"shop/refunds.py")
+    verdict = judge(OLD, NEW, OTHER_COMMENT, at=b"shop/refunds.py")
     assert (verdict.method, verdict.path) == (Method.SYMBOL_MATCH, b"shop/refunds.py")
 
 
@@ -56,12 +56,14 @@ def test_a_body_that_was_changed_since_is_not() -> None:
 
 
 def test_the_same_body_under_another_name_is_not() -> None:
-    now = RECOMMENTED.replace(b"def refund", b"def pay_back")
+    now = OTHER_COMMENT.replace(b"def refund", b"def pay_back")
     assert judge(OLD, NEW, now).method is Method.LINES_PARTIAL
 
 
 def test_two_copies_of_it_do_not_tell_which() -> None:
-    assert judge(OLD, NEW, RECOMMENTED + b"\n\n" + RECOMMENTED).method is not Method.SYMBOL_MATCH
+    assert (
+        judge(OLD, NEW, OTHER_COMMENT + b"\n\n" + OTHER_COMMENT).method is not Method.SYMBOL_MATCH
+    )
 
 
 def test_nothing_is_current_at_its_own_parent_or_after_it_is_undone() -> None:
@@ -84,12 +86,12 @@ def test_a_small_body_may_be_equal_by_chance() -> None:
 
 
 def test_without_symbols_the_lines_alone_are_asked() -> None:
-    assert judge(OLD, NEW, RECOMMENTED, has=False).method is Method.LINES_PARTIAL
+    assert judge(OLD, NEW, OTHER_COMMENT, has=False).method is Method.LINES_PARTIAL
 
 
 def test_lines_outside_of_every_symbol_are_not_held_by_one() -> None:
     new = b"LEDGERS = load_ledgers('shop', retries=3)  # all\n\n\n" + NEW
-    now = b"LEDGERS = load_ledgers('shop', retries=3)  # each\n\n\n" + RECOMMENTED
+    now = b"LEDGERS = load_ledgers('shop', retries=3)  # each\n\n\n" + OTHER_COMMENT
     assert judge(b"import shop\n", new, now).method is Method.LINES_PARTIAL
 
 
@@ -122,7 +124,7 @@ def test_a_collected_change_is_judged_by_its_stored_symbol(tmp_path: Path) -> No
     repo.write("cart.py", NEW)
     repo.commit("fx")
     project = collect(repo, ("git",))
-    repo.write("cart.py", b"import shop\n\n\n" + RECOMMENTED)
+    repo.write("cart.py", b"import shop\n\n\n" + OTHER_COMMENT)
     row = FileChange.objects.get(scope_id=project.scope_id, kind="M")
     with Checkout(project) as checkout:
         verdicts = judge_file_change(checkout, row)
