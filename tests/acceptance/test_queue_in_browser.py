@@ -228,3 +228,22 @@ def test_the_queue_fits_a_phone(reviewer: Reviewer) -> None:
     page.wait_for_url("**/candidates/**")
     page.click("button:has-text('Claim')")
     assert CandidateClaim.objects.count() == 1
+
+
+@pytest.mark.parametrize("key", ["", "j"])
+def test_cited_words_far_down_in_their_evidence_come_into_view(
+    reviewer: Reviewer, project: Project, key: str
+) -> None:
+    """Who decides in the pane sees what the claim rests on, not the beginning of its section."""
+    before = "# Long\n\n" + "".join(f"- Line {number} of it.\n" for number in range(90))
+    said = make_candidate(project, "The very end must hold.", path=b"long.md", before=before)
+    marta = reviewer("marta")
+    marta.goto(f"{QUEUE}?sort=new" if not key else f"{QUEUE}?at={said.pk - 1}&each=yes")
+    if key:
+        marta.keyboard.press(key)
+    marta.wait_for_selector(f"#peek:not([inert]) article[aria-label='Preview of C{said.pk}']")
+    inside = """mark => {
+      const [at, box] = [mark, mark.closest(".scroll")].map((one) => one.getBoundingClientRect());
+      return at.top >= box.top && at.bottom <= box.bottom;
+    }"""
+    assert marta.locator("#peek mark").first.evaluate(inside)

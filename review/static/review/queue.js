@@ -35,11 +35,21 @@
       pane.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
       pane.dataset.number = number;
       pane.inert = false;
+      reveal();
       const next = at()?.nextElementSibling?.dataset.number;
       if (next) load(next).catch(() => {});
     } catch {
       if (wanted === number) location.assign(addressOf(number)); // the whole page says what is wrong
     }
+  };
+
+  // Words that are cited far down in their evidence come into view; the row still says the claim.
+  const reveal = () => {
+    const box = pane.querySelector(".scroll");
+    const cited = box?.querySelector("mark");
+    if (!cited) return;
+    const beyond = cited.getBoundingClientRect().bottom - box.getBoundingClientRect().bottom;
+    if (beyond > 0) box.scrollTop += beyond + box.clientHeight / 2;
   };
 
   const addressOf = (number) => {
@@ -98,4 +108,5 @@
   document.getElementById("sort")?.addEventListener("change", (event) => event.target.form.requestSubmit());
   const arriving = list.querySelector("[autofocus]");
   arriving?.focus({ preventScroll: true });
+  reveal();
 })();
