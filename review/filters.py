@@ -152,6 +152,8 @@ class Filters:
 def _said(name: str, value: str) -> str:
     """Say a chosen value where its filter is not beside it."""
     spoken = {"q": f"“{value}”", "like": f"similar to C{value}", "conflict": "conflict"}
+    if name == "modality":  # a requirement by its type may be said as a proposal
+        return f"said as {value.replace('_', ' ').lower()}"
     spoken["claimed"] = f"claimed {dict(CLAIMED).get(value, value)}"
     spoken["second"] = f"{dict(SECOND).get(value, value)}, as second reviewer"
     spoken |= {"flag": dict(FLAGS).get(value, value), "age": dict(AGES).get(value, value)}

@@ -125,3 +125,10 @@ def test_selecting_up_to_a_row_starts_after_the_last_selected_one(
     selected: set[int], upto: int | None, expected: set[int]
 ) -> None:
     assert select_up_to([1, 2, 3, 4, 5], selected, upto) == expected
+
+
+def test_a_type_and_what_it_was_said_as_are_told_apart(
+    alice: User, several: dict[str, Candidate]
+) -> None:
+    text = page(alice, "?modality=REQUIREMENT")
+    assert "said as requirement" in text
