@@ -141,9 +141,11 @@ def questions(project: Project, most: int) -> list[str]:
 
 
 def some_paths(project: Project, most: int) -> list[str]:
-    """Files of HEAD and, every third, folders of it."""
+    """Files of HEAD that the repositories had and, every third, folders of them."""
     names = git(Path(project.root), "ls-files", "-z").decode("utf-8", "replace").split("\0")
-    drawn = random.Random(2).choices([name for name in names if name], k=most)
+    drawn = random.Random(2).choices(
+        [name for name in names if name and not name.startswith("part")], k=most
+    )
     return [
         name.rpartition("/")[0] or name if place % 3 == 0 else name
         for place, name in enumerate(drawn)
