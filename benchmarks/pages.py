@@ -118,7 +118,6 @@ def pages(project: Project) -> dict[str, list[str]]:
         "home": ["/", "/projects/", "/keys/", "/accounts/"],
         "queue": [f"{base}/review/{query}" for query in QUEUE],
         "queue of a path": [f"{base}/review/?path={path}" for path in paths],
-        "pane": [f"{base}/review/pane/", f"{base}/review/pane/?sort=conflict"],
         "candidate": list(_candidates(project, base)),
         "knowledge": [f"{base}/knowledge/", *(f"{base}/knowledge/{one}" for one in words)],
         "knowledge, narrowed": [
@@ -180,11 +179,14 @@ def _row_pages() -> Iterator[tuple[str, list[str]]]:
     """The list of each table of the dashboard, and the page of one of its rows."""
     from django.urls import reverse  # noqa: PLC0415 -- needs the settings
 
+    import review.admin  # noqa: F401, PLC0415 -- it registers them
     from review.admin_site import coverage_site  # noqa: PLC0415
 
     shown: Any = coverage_site._registry  # noqa: SLF001 -- there is no other list
     for model in shown:
         about = model._meta
+        if about.app_label != "codememory":
+            continue  # accounts are an administrator's
         name = f"admin:{about.app_label}_{about.model_name}"
         addresses = [reverse(f"{name}_changelist")]
         row = model.objects.order_by("-pk").first()
