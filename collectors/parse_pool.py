@@ -198,6 +198,8 @@ class _Unpickler(pickle.Unpickler):
         self._module = module
 
     def find_class(self, module_name: str, name: str) -> Any:
+        if (module_name, name) == ("builtins", "getattr"):
+            return _member  # how Python before 3.11.4 writes the members of an enum
         is_ours = module_name == self._module or module_name.startswith("collectors.")
         if is_ours and "." not in name:
             found = getattr(import_module(module_name), name)
@@ -205,3 +207,10 @@ class _Unpickler(pickle.Unpickler):
             if is_class and (is_dataclass(found) or issubclass(found, Enum | tuple)):
                 return found
         raise pickle.UnpicklingError(name)
+
+
+def _member(kind: object, name: object) -> Enum:
+    """A member of an enum, and nothing else that `getattr` would give."""
+    if isinstance(kind, type) and issubclass(kind, Enum) and name in kind.__members__:
+        return kind[str(name)]
+    raise pickle.UnpicklingError(str(name))
