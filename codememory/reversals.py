@@ -97,14 +97,9 @@ class ReversalFinder:
     def _undone_only_now(self, chain: Sequence[Step]) -> list[Step]:
         """Without the steps of which a part had been taken back within the chain already."""
         hunks_of = self._hunks(chain)
-        keys = [
-            {key_of(hunk) for hunk in _owned(step, hunks_of.get(step.content, ()))} - {TRIVIAL}
-            for step in chain
-        ]
-        reverse = [
-            {reverse_key_of(h) for h in _owned(step, hunks_of.get(step.content, ()))} - {TRIVIAL}
-            for step in chain
-        ]
+        owned = [_owned(step, hunks_of.get(step.content, ())) for step in chain]
+        keys = [{key_of(hunk) for hunk in hunks} - {TRIVIAL} for hunks in owned]
+        reverse = [{reverse_key_of(hunk) for hunk in hunks} - {TRIVIAL} for hunks in owned]
         return [
             step
             for n, step in enumerate(chain)
