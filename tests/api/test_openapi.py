@@ -87,20 +87,22 @@ def send_generated(
     statuses: set[int] = set()
     headers = {"Authorization": f"Bearer {token}"}
 
-    @QUICK
-    @given(
-        case=operation.as_strategy(generation_mode=mode),
-        item_id=st.sampled_from(ids or [""]),
-        is_there=st.booleans(),
-    )
-    def holds(case: Case[Any], item_id: str, is_there: bool) -> None:
-        COUNTER.clear()
-        if is_there and case.path_parameters:
-            for name in case.path_parameters:
-                case.path_parameters[name] = "alpha" if name == "project" else item_id
-        if mode is POSITIVE and case.query:
-            case.query.pop("cursor", None)  # good only for the question that it came from
-        statuses.add(case.call_and_validate(headers=headers).status_code)
+    def hold(*, is_there: bool) -> None:
+        @QUICK
+        @given(
+            case=operation.as_strategy(generation_mode=mode), item_id=st.sampled_from(ids or [""])
+        )
+        def holds(case: Case[Any], item_id: str) -> None:
+            COUNTER.clear()
+            if is_there and case.path_parameters:
+                for name in case.path_parameters:
+                    case.path_parameters[name] = "alpha" if name == "project" else item_id
+            if mode is POSITIVE and case.query:
+                case.query.pop("cursor", None)  # good only for the question that it came from
+            statuses.add(case.call_and_validate(headers=headers).status_code)
 
-    holds()
+        holds()
+
+    hold(is_there=True)
+    hold(is_there=False)
     return statuses
