@@ -15,62 +15,19 @@ from types import TracebackType
 from typing import Any, Self
 
 from codememory.logical_changes import Comparison, group_comparisons, pair_of
-from codememory.search.change_fields import ChangedFile, ChangeTerms, change_fields
-from collectors.history import HistoryPage, Known, Pair, Work, compare_work, end_page
+from codememory.page_analysis import ChangedRow, analyse
+from codememory.search.change_fields import ChangeTerms
+from collectors.history import HistoryPage, Known, end_page
+from collectors.pair_work import Pair, Work
 from collectors.parse_pool import Crashed, Deadline, ParsePool
 from collectors.policy import Policy
-from collectors.redact import find_secrets, mask
 from collectors.values import ContentChange, ContentClass, Gap, GapReason, PathClass
 
 WORK_SECONDS = 60.0  # of processor time: for eight megabytes, usually well under one
 PAIR_SECONDS = 10.0
-_FUNCTION = f"{__name__}:analyse"
+_FUNCTION = f"{analyse.__module__}:{analyse.__name__}"
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedRow:
-    """One file of a commit's own change, as its terms need it."""
-
-    old_path: bytes | None
-    new_path: bytes | None
-    pair: Pair
-    path_class: PathClass
-
-
-Weighed = tuple[dict[str, float], dict[str, float], list[int], bytes]  # of a ChangeTerms
-Found = tuple[list[ContentChange], list[Weighed]]
-
-
-def analyse(_: bytes, work: Work, policy: Policy, changes: Sequence[Sequence[ChangedRow]]) -> Found:
-    """Compare the pairs, and weigh the terms of each change. Pure; runs in the other process."""
-    found = compare_work(work, policy)
-    contents = {(change.old_oid, change.new_oid): change for change in found}
-    masked: dict[str, bytes] = {}
-
-    def side(oid: str | None) -> bytes | None:
-        if oid is None:
-            return None
-        if oid not in masked:
-            masked[oid] = mask(work.blobs[oid], find_secrets(work.blobs[oid]))
-        return masked[oid]
-
-    terms = []
-    for rows in changes:
-        files = []
-        for row in rows:
-            content = contents.get(row.pair)
-            if content is None or not content.hunks:
-                files.append(ChangedFile(row.old_path, row.new_path, path_class=row.path_class))
-                continue
-            old, new = (side(oid) for oid in row.pair)
-            sides = (old, new, content.hunks, row.path_class)
-            files.append(ChangedFile(row.old_path, row.new_path, *sides))
-        weighed = change_fields(files).weighed()
-        beside = (list(weighed.shape), weighed.neighbours)
-        terms.append((dict(weighed.impacts), dict(weighed.added), *beside))
-    return found, terms
 
 
 @dataclass(slots=True)
@@ -93,6 +50,7 @@ class Analyst:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
 
     def __enter__(self) -> Self:
+        self._pool.warm(_FUNCTION)
         return self
 
     def __exit__(

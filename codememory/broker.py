@@ -1,6 +1,8 @@
 """The queue's broker on the database's clock: django-q2's own leases by the clock of its host.
 
 A host whose clock is a day off would otherwise never see a task, or take everybody's again.
+Whoever waits for a task is told of a new one by the database (LISTEN and NOTIFY), so that the
+pause between two looks delays only what was not told of: tasks whose lease has passed.
 """
 
 from __future__ import annotations
@@ -14,12 +16,17 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
+from django_q.models import OrmQ
 
 logger = logging.getLogger(__name__)
+
+CHANNEL = "codememory_queue"
 
 
 class DatabaseClockBroker(ORM):  # type: ignore[misc]  # django-q2 has no types
     """As its base, with `now()` of the database wherever that asks its host."""
+
+    _listening: Any = None  # the connection of the driver that is told of new tasks
 
     def timeout(self, _: Any) -> Any:
         return Now() + timedelta(seconds=Conf.RETRY)
@@ -32,22 +39,35 @@ class DatabaseClockBroker(ORM):  # type: ignore[misc]  # django-q2 has no types
 
     def enqueue(self, task: str) -> int:
         key = self.list_key or Conf.CLUSTER_NAME
-        return int(self.get_connection().create(key=key, payload=task, lock=Now()).pk)
+        number = int(self.get_connection().create(key=key, payload=task, lock=Now()).pk)
+        with connection.cursor() as cursor:
+            cursor.execute(f"NOTIFY {CHANNEL}")  # arrives when the task is committed
+        return number
 
     def dequeue(self) -> list[tuple[int, str]] | None:
-        """Take the oldest tasks whose lease has passed, or pause; also while the database is away.
+        """Take the oldest tasks whose lease has passed, or wait for one a moment.
 
         The pusher would sleep ten seconds and end, were it told that the database does not answer.
         """
         try:
+            self._listen()
             taken = self._take()
+            if not taken:
+                _wait_for_task()
         except (OperationalError, InterfaceError) as error:
             logger.warning("the queue waits for the database: %s", type(error).__name__)
             connection.close()
-            taken = []
-        if not taken:
             sleep(Conf.POLL)
+            return None
         return taken or None
+
+    def _listen(self) -> None:
+        """Have this connection told of new tasks: before looking, so that none is missed."""
+        connection.ensure_connection()
+        if self._listening is not connection.connection:
+            with connection.cursor() as cursor:
+                cursor.execute(f"LISTEN {CHANNEL}")
+            self._listening = connection.connection
 
     def _take(self) -> list[tuple[int, str]]:
         """Each by compare-and-swap: another cluster may be faster."""
@@ -60,4 +80,14 @@ class DatabaseClockBroker(ORM):  # type: ignore[misc]  # django-q2 has no types
         return taken
 
     def _rows(self) -> Any:
-        return self.get_connection().filter(key=self.list_key)
+        # Not by `get_connection`: that would close the connection that is told of new tasks.
+        return OrmQ.objects.filter(key=self.list_key)
+
+
+def _wait_for_task() -> None:
+    """Until a task was added, or the time of a poll is over."""
+    if connection.in_atomic_block:  # nothing is told before its end
+        sleep(Conf.POLL)
+        return
+    for _ in connection.connection.notifies(timeout=Conf.POLL, stop_after=1):
+        return

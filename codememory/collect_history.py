@@ -44,8 +44,9 @@ from codememory.search.entries import settle_index
 from codememory.stored_contents import has_unread
 from codememory.stored_gaps import store_gaps
 from collectors.git import ObjectReader, Repository, Shadow, ignored_overlays
-from collectors.history import HistoryPage, Known, Pair, begin_page
+from collectors.history import HistoryPage, Known, begin_page
 from collectors.ignoring import ignores_of, with_ignores
+from collectors.pair_work import Pair
 from collectors.policy import Policy
 from collectors.values import ContentClass, Gap, GapReason
 

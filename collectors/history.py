@@ -12,12 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
-from collectors.differences import compare
 from collectors.git import Shadow
 from collectors.objects import ObjectReader
+from collectors.pair_work import Pair, Work, compare_work
 from collectors.paths import is_safe
 from collectors.policy import Policy, stricter
 from collectors.redact import find_secrets, mask, redact
@@ -35,7 +35,6 @@ from collectors.values import (
     Signature,
 )
 
-Pair = tuple[str | None, str | None]
 Known = Callable[[list[Pair]], set[Pair]]
 
 MAX_NAME_BYTES = 256
@@ -157,14 +156,6 @@ class HistoryPage:
         return spans
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Pairs to compare and the blobs they need: all that comparing takes."""
-
-    pairs: tuple[tuple[Pair, ContentClass | None], ...]
-    blobs: dict[str, bytes]
-
-
 def classify_change(change: RawChange, policy: Policy) -> PathClass:
     return classify_paths(change.old_path, change.new_path, policy)
 
@@ -211,16 +202,6 @@ def begin_page(
     page.metrics["cache_hits"] += reader.cache_hits - hits
     page.metrics["bytes_read"] += reader.bytes_read - read
     return page
-
-
-def compare_work(work: Work, policy: Policy) -> list[ContentChange]:
-    """What each pair changed, in order."""
-    found = []
-    for pair, by_mode in work.pairs:
-        old, new = (None if oid is None else work.blobs[oid] for oid in pair)
-        change = compare(old, new, *pair, policy)
-        found.append(replace(change, content_class=by_mode) if by_mode else change)
-    return found
 
 
 def end_page(page: HistoryPage) -> None:

@@ -56,6 +56,7 @@ class ParsePool:
     def __init__(self, memory_bytes: int = MEMORY_BYTES) -> None:
         self._memory_bytes = memory_bytes
         self._process: Popen[bytes] | None = None
+        self._is_loading = False
         self.started = 0  # workers so far
 
     def __enter__(self) -> Self:
@@ -85,6 +86,11 @@ class ParsePool:
                 with contextlib.suppress(OSError):
                     stream.close()
 
+    def warm(self, function: str) -> None:
+        """Start the worker; it loads what the function needs while we do something else."""
+        if self._process is None:
+            self._launch(function.partition(":")[0])
+
     def submit(self, function: str, content: bytes, seconds: float, *arguments: object) -> Any:
         """Return what `function` ("package.module:name") gives, a Deadline, or a Crashed.
 
@@ -94,7 +100,7 @@ class ParsePool:
         much is its bound by the clock. Raises ParserUnavailableError where there is no such code.
         """
         request = pickle.dumps((function, content, seconds, arguments), protocol=5)
-        process = self._process or self._start()
+        process = self._ready()
         try:
             answer = self._exchange(process, request, time.monotonic() + seconds * WALL_FACTOR)
         except TimeoutError:
@@ -113,9 +119,18 @@ class ParsePool:
             raise ParserUnavailableError(function, str(found))
         return found if is_well else Crashed(str(found))
 
-    def _start(self) -> Popen[bytes]:
+    def _ready(self) -> Popen[bytes]:
+        process = self._process or self._launch()
+        if self._is_loading:
+            # Until it says so it is being loaded, and that is not the document's time.
+            with contextlib.suppress(TimeoutError, EOFError, BrokenPipeError):
+                self._exchange(process, None, time.monotonic() + _START_SECONDS)
+            self._is_loading = False
+        return process
+
+    def _launch(self, module: str = "") -> Popen[bytes]:
         process = Popen(  # noqa: S603 -- a list of our own
-            [sys.executable, "-I", str(_WORKER), str(self._memory_bytes)],
+            [sys.executable, "-I", str(_WORKER), str(self._memory_bytes), module],
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,  # a parser's words may quote the document
@@ -125,14 +140,12 @@ class ParsePool:
             start_new_session=True,
         )
         self._process = process
+        self._is_loading = True
         self.started += 1
         assert process.stdin is not None
         assert process.stdout is not None
         os.set_blocking(process.stdin.fileno(), False)
         os.set_blocking(process.stdout.fileno(), False)
-        # Until it says so it is being loaded, and that is not the document's time.
-        with contextlib.suppress(TimeoutError, EOFError, BrokenPipeError):
-            self._exchange(process, None, time.monotonic() + _START_SECONDS)
         return process
 
     def _lost(self, process: Popen[bytes], seconds: float) -> Deadline | Crashed:

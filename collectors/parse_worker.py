@@ -29,6 +29,9 @@ def main() -> None:
     for limit, value in limits:
         with contextlib.suppress(ValueError, OSError):  # not every system knows every limit
             resource.setrlimit(limit, (value, value))
+    if module := sys.argv[2]:
+        with contextlib.suppress(Exception):  # whoever asks for it is told why it cannot be loaded
+            import_module(module)
     source, target = sys.stdin.buffer, sys.stdout.buffer
     _write(target, b"")
     while (request := _read(source)) is not None:

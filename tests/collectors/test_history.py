@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from collectors.git import Repository, Shadow, open_repository
-from collectors.history import HistoryPage, Pair, read_commits, read_page
+from collectors.history import HistoryPage, read_commits, read_page
 from collectors.objects import ObjectReader
+from collectors.pair_work import Pair
 from collectors.policy import Policy
 from collectors.values import ContentClass, GapReason, PathClass
 from tests.repos import RepoBuilder, make_tangled_repository
