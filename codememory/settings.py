@@ -107,7 +107,7 @@ Q_CLUSTER: dict[str, Any] = {
     "ack_failures": True,
     "daemonize_workers": False,
     "recycle": 100,
-    "max_rss": 600_000,
+    "max_rss": 160_000,  # in KiB; a worker has 110,000 at first, which it shares with the others
     "save_limit": 500,
     "catch_up": False,
     "label": "Queue",

@@ -27,7 +27,7 @@ class ObjectReader:
         self,
         start: Callable[[Sequence[str]], Child],
         object_format: str,
-        cache_bytes: int = 64 << 20,
+        cache_bytes: int = 32 << 20,
     ) -> None:
         self._start = start
         self._object_format = object_format

@@ -28,7 +28,7 @@ from collectors.symbol_values import Piece, Placed
 
 OPENED_BYTES = 800  # a longer piece is put together from the pieces in it
 MOST_OPEN = 40  # pieces in pieces; what is deeper is read as one
-KEPT_BYTES = 64 << 20
+KEPT_BYTES = 24 << 20
 PIECE_BYTES = 700  # about what one kept piece takes, and each of its symbols
 _Key = tuple[bytes, int, int, tuple[str, str, bool, int]]
 

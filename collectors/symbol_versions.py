@@ -21,8 +21,8 @@ from collectors.symbol_values import Coverage, Placed, Symbol, SymbolTable
 from collectors.symbols import EXTRACTOR_REVISION, MAX_BYTES, extract, grammar_version
 from collectors.values import GapReason
 
-KEPT_BYTES = 24 << 20  # of blobs whose versions are known
-TREE_BYTES = 6 << 20  # of blobs whose trees are known; a tree takes about twelve times as much
+KEPT_BYTES = 12 << 20  # of blobs whose versions are known
+TREE_BYTES = 3 << 20  # of blobs whose trees are known; a tree takes about twelve times as much
 VERSION_BYTES = 4096  # what a version takes besides its pieces
 VersionKey = tuple[str, str]  # object id and language
 
