@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from codememory.change_views import is_asked, views_of
 from codememory.checkout import UNREAD_CLASSES, Checkout
-from codememory.models import ContentChange, FileChange, GitCommit, LogicalChange
+from codememory.models import FileChange, LogicalChange
 from codememory.paths import shown_path
-from codememory.search.analyser import terms
 from codememory.search.line_kinds import DEFINITION
-from codememory.serving import served_rows
-from codememory.verdict_of import judge_file_change
+from codememory.verdict_of import file_cases, judge_file_change
 from codememory.verdicts import aggregate
+from codememory.worth import Worth
 from collectors.values import Gap, Hunk
 
-FILES_READ = 25  # of a change, whose hunks are compared with the question
 HUNKS_READ = 40  # of a file
 HUNKS_SHOWN = 3
 WINDOW_LINES = 2_000  # of a side, among which a snippet is chosen
 HUNKS_DIFFER = "HUNKS_DIFFER"  # method of a change whose shown hunks are judged differently
 SNIPPET_LINES, SNIPPET_CHARACTERS = 14, 1_200
-ABOVE_BYTES = 20_000  # looked through for the definition that a hunk stands in
+# Looked through for the definition that a hunk stands in: most stand near.
+ABOVE_BYTES = (1_000, 4_000, 20_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,87 +48,50 @@ def change_results(
     out, and so are changes of nothing but files that are never read. Rows and blobs of all the
     changes are read together: a page costs a handful of statements.
     """
+    worth = Worth(weights)
     changes = LogicalChange.objects.filter(scope_id=checkout.scope_id).in_bulk(change_ids)
-    views = _views(checkout, changes)
-    served = {pk: served_rows(checkout, view.rows) for pk, view in views.items()}
-    best = {
-        pk: _rank_files(rows, weights, only_paths)[:FILES_READ]
-        for pk, rows in served.items()
-        if any(row.path_class not in UNREAD_CLASSES for row in rows)
-    }
-    _load_contents(checkout, [row for rows in best.values() for row in rows])
+    views = views_of(checkout, changes, worth, only_paths)
+    contents = [row.content_change for view in views.values() for row in view.rows]
+    checkout.prefetch(oid for one in contents if one for oid in (one.old_oid, one.new_oid))
+    shown = {pk: _shown(checkout, view.rows, worth, only_paths) for pk, view in views.items()}
+    if checkout.is_readable:
+        for one in shown.values():
+            checkout.expect_inverses(file_cases(checkout, one.row, one.numbers))
     return {
-        pk: _result(checkout, changes[pk], views[pk].commits, rows, weights, only_paths)
-        for pk, rows in best.items()
+        pk: _result(checkout, changes[pk], views[pk].commits, one, worth)
+        for pk, one in shown.items()
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
-    """A logical change as one of its commits shows it, and all commits that show it."""
+class _Shown:
+    """The file that a change is shown by, with its best hunks (none: it has no lines)."""
 
-    rows: list[FileChange]
-    commits: list[str]
+    row: FileChange
+    hunks: list[_ScoredHunk]
 
-
-def _views(checkout: Checkout, change_ids: Collection[int]) -> dict[int, _View]:
-    """Take each change from its earliest reachable non-merge commit."""
-    rows = (
-        FileChange.objects.filter(
-            scope_id=checkout.scope_id, logical_change_id__in=list(change_ids)
-        )
-        .select_related("old_path", "new_path")
-        .order_by("commit_id", "parent_index", "pk")
-    )
-    by_change: dict[int, list[FileChange]] = {}
-    for row in rows:
-        by_change.setdefault(row.logical_change_id or 0, []).append(row)
-    commits = GitCommit.objects.only("oid", "parent_oids", "algorithm").in_bulk(
-        {row.commit_id for row in rows}
-    )
-    for row in rows:
-        row.commit = commits[row.commit_id]
-    return {pk: _view(checkout, of_change) for pk, of_change in by_change.items()}
+    @property
+    def numbers(self) -> list[int] | None:
+        return [hunk.number for hunk in self.hunks] or None
 
 
-def _view(checkout: Checkout, rows: Sequence[FileChange]) -> _View:
-    first = min(
-        rows,
-        key=lambda row: (
-            not checkout.is_reachable(row.commit_id),
-            len(row.commit.parent_oids) > 1,
-            row.commit_id,
-        ),
-    )
-    shown = (first.commit_id, first.parent_index)
-    return _View(
-        rows=[row for row in rows if (row.commit_id, row.parent_index) == shown],
-        commits=list(dict.fromkeys(row.commit.oid for row in rows)),
-    )
-
-
-def _load_contents(checkout: Checkout, rows: Sequence[FileChange]) -> None:
-    """Give the rows their content changes, and have Git read all blobs in one exchange."""
-    ids = {row.content_change_id for row in rows if row.content_change_id is not None}
-    contents = ContentChange.objects.filter(scope_id=checkout.scope_id).in_bulk(ids)
-    for row in rows:
-        if row.content_change_id is not None:
-            row.content_change = contents[row.content_change_id]
-    checkout.prefetch(oid for c in contents.values() for oid in (c.old_oid, c.new_oid))
+def _shown(
+    checkout: Checkout, rows: Sequence[FileChange], worth: Worth, only_paths: frozenset[bytes]
+) -> _Shown:
+    hunks = _best_hunks(checkout, rows, worth, only_paths)
+    best = hunks[0].row if hunks else rows[0]
+    return _Shown(best, [h for h in hunks if h.row.pk == best.pk][:HUNKS_SHOWN])
 
 
 def _result(
     checkout: Checkout,
     change: LogicalChange,
     commits: list[str],
-    rows: Sequence[FileChange],
-    weights: Mapping[str, float],
-    only_paths: frozenset[bytes],
+    judged: _Shown,
+    worth: Worth,
 ) -> dict[str, Any]:
-    hunks = _best_hunks(checkout, rows, weights, only_paths)
-    best = hunks[0].row if hunks else rows[0]
-    shown = [h for h in hunks if h.row.pk == best.pk][:HUNKS_SHOWN]
-    verdicts = judge_file_change(checkout, best, [h.number for h in shown] or None)
+    best, shown = judged.row, judged.hunks
+    verdicts = judge_file_change(checkout, best, judged.numbers)
     whole = aggregate(verdicts)
     lead = next((v for v in verdicts if v.verdict == whole.verdict), None)
     return {
@@ -139,7 +102,7 @@ def _result(
         "old_path": shown_path(bytes(best.old_path.raw)) if best.old_path else None,
         "new_path": shown_path(bytes(best.new_path.raw)) if best.new_path else None,
         "title": _title(best, shown, change),
-        "snippet": _snippet(shown, weights),
+        "snippet": _snippet(shown, worth),
         "verdict": whole.verdict.value,
         "verdict_method": lead.method.value if lead else HUNKS_DIFFER,
         "verdict_path": shown_path((lead or verdicts[0]).path),
@@ -151,60 +114,33 @@ def _result(
     }
 
 
-def is_asked(path: bytes, asked: Collection[bytes]) -> bool:
-    """Whether a path is one of those asked for, or lies below one."""
-    return any(path == one or path.startswith(one.rstrip(b"/") + b"/") for one in asked)
-
-
 def _path_of(row: FileChange) -> bytes:
     path = row.new_path or row.old_path
     return bytes(path.raw) if path else b""
 
 
-def _worth(text: str, weights: Mapping[str, float]) -> float:
-    """The weight of the question's distinct terms that a text holds."""
-    return sum(weights.get(term, 0.0) for term in set(terms(text)))
-
-
-def _rank_files(
-    rows: Sequence[FileChange], weights: Mapping[str, float], only_paths: frozenset[bytes]
-) -> list[FileChange]:
-    def worth(row: FileChange) -> tuple[bool, bool, float]:
-        path = _path_of(row)
-        is_plain = row.path_class == "NORMAL"
-        return (
-            is_asked(path, only_paths),
-            is_plain,
-            _worth(path.decode("utf-8", "replace"), weights),
-        )
-
-    return sorted(rows, key=worth, reverse=True)
-
-
 def _best_hunks(
     checkout: Checkout,
     rows: Sequence[FileChange],
-    weights: Mapping[str, float],
+    worth: Worth,
     only_paths: frozenset[bytes],
 ) -> list[_ScoredHunk]:
     readable = [row for row in rows if row.content_change and row.path_class not in UNREAD_CLASSES]
     found = []
     for row in readable:
-        found += _scored_hunks(checkout, row, weights)
+        found += _scored_hunks(checkout, row, worth)
     return sorted(
         found,
         key=lambda h: (not is_asked(_path_of(h.row), only_paths), -h.score, h.row.pk, h.number),
     )
 
 
-def _scored_hunks(
-    checkout: Checkout, row: FileChange, weights: Mapping[str, float]
-) -> list[_ScoredHunk]:
+def _scored_hunks(checkout: Checkout, row: FileChange, worth: Worth) -> list[_ScoredHunk]:
     change = row.content_change
     assert change is not None
     old, new = checkout.content(change.old_oid), checkout.content(change.new_oid)
     hunks = change.hunks()
-    path_worth = _worth(_path_of(row).decode("utf-8", "replace"), weights)
+    path_worth = worth.of(_path_of(row).decode("utf-8", "replace"))
     class_share = 1.0 if row.path_class == "NORMAL" else 0.3
     found = []
     for number in list(row.hunk_numbers or range(1, len(hunks) + 1))[:HUNKS_READ]:
@@ -213,7 +149,7 @@ def _scored_hunks(
         after = _side(checkout, change.new_oid, hunk.new_start, hunk.new_end)
         text = (before + b"\n" + after)[:8000].decode("utf-8", "replace")
         name = _enclosing(new if hunk.new_lines else old, hunk)
-        score = _worth(text, weights) + 0.5 * path_worth + 0.5 * _worth(name, weights)
+        score = worth.of(text) + 0.5 * path_worth + 0.5 * worth.of(name)
         found.append(_ScoredHunk(score * class_share, row, number, hunk, before, after, name))
     return found
 
@@ -231,9 +167,15 @@ def _enclosing(content: bytes | None, hunk: Hunk) -> str:
     if content is None:
         return ""
     end = hunk.new_end if hunk.new_lines else hunk.old_end
-    above = content[max(0, end - ABOVE_BYTES) : end].decode("utf-8", "replace")
-    names = [match[1] for match in DEFINITION.finditer(above)]
-    return names[-1] if names else ""
+    for reach in ABOVE_BYTES:
+        start = max(0, end - reach)
+        if start and reach != ABOVE_BYTES[-1]:
+            start = content.find(b"\n", start, end) + 1 or end
+        above = content[start:end].decode("utf-8", "replace")
+        names = [match[1] for match in DEFINITION.finditer(above)]
+        if names or start == 0:
+            return names[-1] if names else ""
+    return ""
 
 
 def _title(row: FileChange, shown: Sequence[_ScoredHunk], change: LogicalChange) -> str:
@@ -246,7 +188,7 @@ def _title(row: FileChange, shown: Sequence[_ScoredHunk], change: LogicalChange)
     return title + (f" in {change.files} files)" if change.files > 1 else ")")
 
 
-def _snippet(shown: Sequence[_ScoredHunk], weights: Mapping[str, float]) -> str:
+def _snippet(shown: Sequence[_ScoredHunk], worth: Worth) -> str:
     """Both sides of the best hunk; of a long side the lines that say most of what was asked."""
     if not shown:
         return ""
@@ -255,7 +197,7 @@ def _snippet(shown: Sequence[_ScoredHunk], weights: Mapping[str, float]) -> str:
     most = SNIPPET_LINES if not all(side for _, side in sides) else SNIPPET_LINES // 2
     for sign, side in sides:
         text = side.decode("utf-8", "backslashreplace").splitlines()
-        first = _best_window(text, weights, most)
+        first = _best_window(text, worth, most)
         cut = text[first : first + most]
         before, after = first, len(text) - first - len(cut)
         lines += [f"  … {before} lines above"] if before else []
@@ -264,13 +206,13 @@ def _snippet(shown: Sequence[_ScoredHunk], weights: Mapping[str, float]) -> str:
     return "\n".join(lines)[:SNIPPET_CHARACTERS]
 
 
-def _best_window(lines: Sequence[str], weights: Mapping[str, float], most: int) -> int:
+def _best_window(lines: Sequence[str], worth: Worth, most: int) -> int:
     """Return where the `most` lines begin that hold most of the question's weight."""
     if len(lines) <= most:
         return 0
-    worth = [_worth(line, weights) for line in lines[:WINDOW_LINES]]
-    starts = range(len(worth) - most + 1) if len(worth) >= most else range(1)
-    return max(starts, key=lambda start: (sum(worth[start : start + most]), -start))
+    said = [worth.of(line) for line in lines[:WINDOW_LINES]]
+    starts = range(len(said) - most + 1) if len(said) >= most else range(1)
+    return max(starts, key=lambda start: (sum(said[start : start + most]), -start))
 
 
 def _ids(h: _ScoredHunk) -> list[str]:

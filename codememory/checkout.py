@@ -14,11 +14,10 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, TypeVar
 
-from django.db import connection
-
 from codememory.collect_history import boundary_digest, scratch_folder
 from codememory.current_symbols import CurrentSymbols, changed_symbols
 from codememory.errors import RefusedProjectError
+from codememory.inverses import LaterInverses
 from codememory.models import FileChange, GitCommit, Project, RefSnapshot
 from codememory.policies import as_policy, newest_policy, reading_generations, values_of
 from codememory.projects import open_root, primary_worktree
@@ -49,17 +48,6 @@ COSTLY = ("lines",)
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 
 Fact = TypeVar("Fact")
-# The later changes of some paths that hold a pair of digests, the first one first.
-_LATER_INVERSE = """
-    SELECT row.commit_id, commit.oid, position(%s in content.hunk_digests)
-    FROM codememory_filechange row
-    JOIN codememory_path path ON path.id = row.new_path_id
-    JOIN codememory_contentchange content ON content.id = row.content_change_id
-    JOIN codememory_gitcommit commit ON commit.id = row.commit_id
-    WHERE row.scope_id = %s AND row.commit_id > %s AND path.scope_id = row.scope_id
-      AND path.digest = ANY(%s) AND position(%s in content.hunk_digests) > 0
-    ORDER BY row.commit_id LIMIT 20
-"""
 _facts: dict[tuple[str, int, str], object] = {}
 _facts_lock = Lock()
 
@@ -100,6 +88,7 @@ class Checkout:
         self._current: dict[bytes, CurrentFile | None] = {}
         self._spans: dict[str, tuple[Redaction, ...]] = {}
         self._symbols = CurrentSymbols()
+        self._inverses = LaterInverses(self.scope_id, self._names_of, self.is_reachable)
 
     def __enter__(self) -> Self:
         try:
@@ -261,10 +250,13 @@ class Checkout:
 
     @cached_property
     def _paths_by_oid(self) -> dict[str, list[bytes]]:
-        found: dict[str, list[bytes]] = {}
-        for path, entry in self.tree.items():
-            found.setdefault(entry.oid, []).append(path)
-        return found
+        def make() -> dict[str, list[bytes]]:
+            found: dict[str, list[bytes]] = {}
+            for path, entry in self.tree.items():
+                found.setdefault(entry.oid, []).append(path)
+            return found
+
+        return _once_per_head("oids", self.scope_id, self.head.oid or "", make)
 
     def current(self, path: bytes) -> CurrentFile | None:
         """The tracked file at a path: the bytes on disk, or HEAD's where they cannot be read."""
@@ -380,36 +372,17 @@ class Checkout:
             path_class=case.path_class,
         )
 
+    def expect_inverses(self, cases: Iterable[HunkCase]) -> None:
+        """`inverse` may be asked of these cases: they are looked up together."""
+        self._inverses.expect(cases)
+
     def inverse(self, case: HunkCase) -> Inverse | None:
-        """The first later commit of the path with a hunk that undoes this one exactly."""
-        if case.hunk is None or case.new_path is None:
-            return None
-        names = {case.new_path, *self.followed_paths(case.new_path, case)}
-        digests = [hashlib.sha256(name).digest() for name in names]
-        # A hunk's two digests stand side by side: those of the inverse stand the other way round.
-        wanted = case.hunk.new_sha256 + case.hunk.old_sha256
-        with connection.cursor() as cursor:
-            cursor.execute(_LATER_INVERSE, [wanted, self.scope_id, case.ordinal, digests, wanted])
-            rows = cursor.fetchall()
-        for commit_id, oid, at in rows:
-            if (at - 1) % len(wanted) == 0 and self.is_reachable(commit_id):
-                return Inverse(oid, self._share_undone(case, commit_id))
-        return None
+        return self._inverses.of(case)
 
-    def _share_undone(self, case: HunkCase, later_id: int) -> float:
-        """The part of the case's whole commit, in changed lines, that a later commit undid."""
-
-        def hunks_of(commit_id: int) -> Iterator[tuple[bytes, bytes, int]]:
-            rows = FileChange.objects.filter(scope_id=self.scope_id, commit_id=commit_id)
-            for row in rows.filter(parent_index__lte=0).select_related("content_change"):
-                for hunk in row.content_change.hunks() if row.content_change else ():
-                    yield hunk.old_sha256, hunk.new_sha256, hunk.old_lines + hunk.new_lines
-
-        undone = {(new, old) for old, new, _ in hunks_of(later_id)}
-        mine = list(hunks_of(case.ordinal))
-        total = sum(lines for _, _, lines in mine)
-        back = sum(lines for old, new, lines in mine if (old, new) in undone)
-        return back / total if total else 0.0
+    def _names_of(self, case: HunkCase) -> Iterator[bytes]:
+        if case.new_path is not None:
+            yield case.new_path
+            yield from self.followed_paths(case.new_path, case)
 
     def changed_symbols(self, case: HunkCase) -> Sequence[ChangedSymbol]:
         return changed_symbols(self.scope_id, case)

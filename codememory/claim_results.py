@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from codememory.change_results import HUNKS_DIFFER
@@ -9,6 +10,7 @@ from codememory.checkout import Checkout
 from codememory.models import (
     Candidate,
     CandidateState,
+    EntryKind,
     EvidenceLink,
     EvidenceSegment,
     Memory,
@@ -17,7 +19,7 @@ from codememory.models import (
 from codememory.narrowing import applies_to
 from codememory.paths import shown_path
 from codememory.serving import serves_links, serves_segment
-from codememory.verdict_of import judge_stored_segment
+from codememory.verdict_of import MovedTexts, judge_stored_segment
 from codememory.verdicts import Verdict, aggregate
 
 SNIPPET_CHARACTERS = 600
@@ -42,16 +44,28 @@ def _excerpt(content: bytes) -> str:
     return text if len(text) <= SNIPPET_CHARACTERS else text[:SNIPPET_CHARACTERS] + " …"
 
 
-def section_result(checkout: Checkout, segment_id: int) -> dict[str, Any] | None:
-    """Return the result of one document segment; None when it is not stored or served any more."""
-    segment = (
-        EvidenceSegment.objects.filter(scope_id=checkout.scope_id, pk=segment_id)
-        .select_related("revision", "revision__path")
-        .first()
-    )
-    if segment is None or not serves_segment(checkout, segment):
-        return None
-    verdict = judge_stored_segment(checkout, segment)
+def text_results(
+    checkout: Checkout, wanted: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], dict[str, Any]]:
+    """The results of segments, candidates and memories by kind and id, read together.
+
+    What is not stored or served any more is left out.
+    """
+    ids = {kind: [pk for of, pk in wanted if of == kind] for kind in _SHOW}
+    found = {kind: _SHOW[kind](checkout, pks) for kind, pks in ids.items() if pks}
+    return {(kind, pk): one for kind, of_kind in found.items() for pk, one in of_kind.items()}
+
+
+def section_results(checkout: Checkout, ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """The results of document segments by id."""
+    rows = EvidenceSegment.objects.filter(scope_id=checkout.scope_id)
+    segments = rows.select_related("revision__path").in_bulk(ids)
+    served = [segment for segment in segments.values() if serves_segment(checkout, segment)]
+    moved = MovedTexts(checkout, served)
+    return {segment.pk: _section(checkout, segment, moved) for segment in served}
+
+
+def _section(checkout: Checkout, segment: EvidenceSegment, moved: MovedTexts) -> dict[str, Any]:
     path = shown_path(bytes(segment.revision.path.raw))
     heading = " > ".join(segment.heading_path)
     return {
@@ -67,7 +81,7 @@ def section_result(checkout: Checkout, segment_id: int) -> dict[str, Any] | None
         "is_instruction_file": segment.revision.is_instruction_file,
         "standing": "observed",
         "evidence_ids": [f"S{segment.pk}"],
-        **_verdict_fields(verdict),
+        **_verdict_fields(judge_stored_segment(checkout, segment, moved)),
     }
 
 
@@ -79,9 +93,11 @@ def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def claim_verdict(checkout: Checkout, links: list[EvidenceLink]) -> dict[str, Any]:
+def claim_verdict(
+    checkout: Checkout, links: Sequence[EvidenceLink], moved: MovedTexts | None = None
+) -> dict[str, Any]:
     """Judge a claim by its evidence: whether what was said still stands where it was said."""
-    verdicts = [judge_stored_segment(checkout, link.segment) for link in links]
+    verdicts = [judge_stored_segment(checkout, link.segment, moved) for link in links]
     if not verdicts:
         return {"verdict": "UNKNOWN", "verdict_method": "SOURCE_UNAVAILABLE", "verdict_path": None}
     whole = aggregate(verdicts)
@@ -93,7 +109,10 @@ def claim_verdict(checkout: Checkout, links: list[EvidenceLink]) -> dict[str, An
 
 
 def _claim(
-    checkout: Checkout, claim: Candidate | Memory, links: list[EvidenceLink]
+    checkout: Checkout,
+    claim: Candidate | Memory,
+    links: Sequence[EvidenceLink],
+    moved: MovedTexts,
 ) -> dict[str, Any]:
     paths = dict.fromkeys(shown_path(bytes(link.segment.revision.path.raw)) for link in links)
     said = _with_terms(claim)
@@ -108,7 +127,7 @@ def _claim(
         "modality": claim.modality,
         "confidence": claim.confidence,
         "evidence_ids": [f"S{link.segment_id}" for link in links],
-        **claim_verdict(checkout, links),
+        **claim_verdict(checkout, links, moved),
     }
 
 
@@ -122,45 +141,61 @@ def _with_terms(claim: Candidate | Memory) -> str:
     return f"({'; '.join(terms)}) {claim.statement}" if terms else claim.statement
 
 
-def _links(scope_id: int, **claim: int) -> list[EvidenceLink]:
-    rows = EvidenceLink.objects.filter(scope_id=scope_id, **claim)
-    return list(rows.select_related("segment__revision__path").order_by("pk"))
+def _served_links(
+    checkout: Checkout, claim: str, ids: Collection[int]
+) -> tuple[dict[int, list[EvidenceLink]], MovedTexts]:
+    """The evidence of each claim that may be shown, and what is asked of all of it together."""
+    rows = EvidenceLink.objects.filter(scope_id=checkout.scope_id, **{f"{claim}__in": list(ids)})
+    of_claim: dict[int, list[EvidenceLink]] = {pk: [] for pk in ids}
+    for link in rows.select_related("segment__revision__path").order_by("pk"):
+        of_claim[getattr(link, claim)].append(link)
+    served = {pk: links for pk, links in of_claim.items() if serves_links(checkout, links)}
+    segments = [link.segment for links in served.values() for link in links]
+    return served, MovedTexts(checkout, segments)
+
+
+def candidate_results(checkout: Checkout, ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """The results of candidates by id: provisional until a person decides."""
+    rows = Candidate.objects.filter(scope_id=checkout.scope_id).in_bulk(ids)
+    served, moved = _served_links(checkout, "candidate_id", rows)
+    return {
+        pk: {
+            "kind": "candidate",
+            "id": f"C{pk}",
+            "standing": CANDIDATE_STANDING[CandidateState(rows[pk].state)],
+            "flags": rows[pk].flags,
+            **_claim(checkout, rows[pk], links, moved),
+        }
+        for pk, links in served.items()
+    }
+
+
+def memory_results(checkout: Checkout, ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """The results of memories by id: the own state of each, and its evidence's verdict."""
+    memories = Memory.objects.filter(scope_id=checkout.scope_id).select_related("candidate")
+    rows = memories.in_bulk(ids)
+    served, moved = _served_links(checkout, "memory_id", rows)
+    return {
+        pk: {
+            "kind": "memory",
+            "id": f"M{pk}",
+            "state": rows[pk].state,
+            "standing": MEMORY_STANDING[MemoryState(rows[pk].state)],
+            **memory_terms(rows[pk]),
+            **_claim(checkout, rows[pk], links, moved),
+        }
+        for pk, links in served.items()
+    }
 
 
 def candidate_result(checkout: Checkout, candidate_id: int) -> dict[str, Any] | None:
-    """Return the result of one candidate: provisional until a person decides."""
-    row = Candidate.objects.filter(scope_id=checkout.scope_id, pk=candidate_id).first()
-    if row is None:
-        return None
-    links = _links(checkout.scope_id, candidate_id=candidate_id)
-    if not serves_links(checkout, links):
-        return None
-    return {
-        "kind": "candidate",
-        "id": f"C{row.pk}",
-        "standing": CANDIDATE_STANDING[CandidateState(row.state)],
-        "flags": row.flags,
-        **_claim(checkout, row, links),
-    }
+    """The result of one candidate; None when it is not stored or served any more."""
+    return candidate_results(checkout, [candidate_id]).get(candidate_id)
 
 
 def memory_result(checkout: Checkout, memory_id: int) -> dict[str, Any] | None:
-    """Return the result of one memory: its own state, and apart from it its evidence's verdict."""
-    rows = Memory.objects.filter(scope_id=checkout.scope_id).select_related("candidate")
-    row = rows.filter(pk=memory_id).first()
-    if row is None:
-        return None
-    links = _links(checkout.scope_id, memory_id=memory_id)
-    if not serves_links(checkout, links):
-        return None
-    return {
-        "kind": "memory",
-        "id": f"M{row.pk}",
-        "state": row.state,
-        "standing": MEMORY_STANDING[MemoryState(row.state)],
-        **memory_terms(row),
-        **_claim(checkout, row, links),
-    }
+    """The result of one memory; None when it is not stored or served any more."""
+    return memory_results(checkout, [memory_id]).get(memory_id)
 
 
 def memory_terms(row: Memory) -> dict[str, Any]:
@@ -174,3 +209,10 @@ def memory_terms(row: Memory) -> dict[str, Any]:
         "depends_on_context": row.context or None,
         "edited_from": row.candidate.statement if is_edited else None,
     }
+
+
+_SHOW = {
+    EntryKind.SECTION.value: section_results,
+    EntryKind.CANDIDATE.value: candidate_results,
+    EntryKind.MEMORY.value: memory_results,
+}

@@ -10,7 +10,7 @@ from typing import Any
 
 from codememory.change_results import change_results
 from codememory.checkout import Checkout
-from codememory.claim_results import candidate_result, memory_result, section_result
+from codememory.claim_results import candidate_results, memory_results, section_results
 from codememory.models import Candidate, EntryKind, FileChange, Memory, MemoryState, Project
 from codememory.narrowing import applies, applies_to
 from codememory.path_filter import at_or_below, of_paths
@@ -129,13 +129,17 @@ def _kept(
     page = find([checkout.scope_id], question.text, [EntryKind.MEMORY], None, RULES_ASKED, None)
     rows = Memory.objects.filter(scope_id=checkout.scope_id, state=MemoryState.ACTIVE)
     memories = rows.in_bulk([hit.target_id for hit in page.hits])
+    shares = {
+        pk: rule_match(checkout.scope_id, question, memory.statement)
+        for pk, memory in memories.items()
+    }
+    results = memory_results(checkout, [pk for pk, share in shares.items() if share])
     matched, elsewhere = [], []
     for hit in page.hits:
-        memory = memories.get(hit.target_id)
-        share = rule_match(checkout.scope_id, question, memory.statement) if memory else 0.0
-        result = memory_result(checkout, hit.target_id) if share else None
-        if memory is None or result is None:
+        result = results.get(hit.target_id)
+        if result is None:
             continue
+        memory, share = memories[hit.target_id], shares[hit.target_id]
         if not applies(memory, request.text, request.paths, request.symbols):
             elsewhere.append(memory)
             continue
@@ -212,11 +216,11 @@ def _intent(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
     for kind, most in ((EntryKind.SECTION, INTENT), (EntryKind.CANDIDATE, CANDIDATES)):
         page = find([checkout.scope_id], question.text, [kind], None, most, None)
         best = page.hits[0].score if page.hits else 0.0
-        for hit in page.hits:
-            if hit.score < best * INTENT_SHARE:
-                break
-            show = section_result if kind == EntryKind.SECTION else candidate_result
-            result = show(checkout, hit.target_id)
+        hits = [hit for hit in page.hits if hit.score >= best * INTENT_SHARE]
+        show = section_results if kind == EntryKind.SECTION else candidate_results
+        results = show(checkout, [hit.target_id for hit in hits])
+        for hit in hits:
+            result = results.get(hit.target_id)
             # A promoted candidate is among the rules, a rejected one was decided against.
             if result is not None and result["standing"] in {"observed", "provisional"}:
                 items.append({**result, "score": round(hit.score, 4)})

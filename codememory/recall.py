@@ -11,7 +11,7 @@ from typing import Any
 
 from codememory.change_results import change_results
 from codememory.checkout import Checkout
-from codememory.claim_results import candidate_result, memory_result, section_result
+from codememory.claim_results import text_results
 from codememory.context import ContextRequest, build_context, newest_changes, request_digest
 from codememory.errors import BadCursorError
 from codememory.explaining import explain_hit
@@ -29,11 +29,6 @@ RESULT_KEYS = (
     "kind", "id", "commit", "commits", "old_path", "new_path", "title", "snippet", "verdict",
     "verdict_method", "standing", "evidence_ids", "score",
 )  # fmt: skip
-SHOW = {
-    EntryKind.SECTION.value: section_result,
-    EntryKind.CANDIDATE.value: candidate_result,
-    EntryKind.MEMORY.value: memory_result,
-}
 MOST_PAGES = 20  # of hits that are looked through for one page of results
 MIN_BUDGET, MAX_BUDGET = 200, 50_000
 MAX_OFFSET = 10_000
@@ -116,12 +111,13 @@ def results_of(
     """Show what hits stand for, each with its verdict; what went away meanwhile is left out."""
     ids = [hit.target_id for hit in hits if hit.kind == EntryKind.CHANGE]
     changes = change_results(checkout, ids, asked.weights, only_paths)
+    texts = text_results(checkout, [(h.kind, h.target_id) for h in hits])
     results = []
     for hit in hits:
         if hit.kind == EntryKind.CHANGE:
             result = changes.get(hit.target_id)
         else:
-            result = SHOW[hit.kind](checkout, hit.target_id)
+            result = texts.get((hit.kind, hit.target_id))
         if result is not None:
             results.append({**result, "score": round(hit.score, 4)})
     return results

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
+
+from django.db import connection
 
 from codememory.checkout import Checkout
-from codememory.models import EvidenceSegment, FileChange, WorktreeDocument
+from codememory.models import EvidenceSegment, FileChange
 from codememory.verdicts import (
     HunkCase,
     Method,
@@ -19,6 +22,15 @@ from codememory.verdicts import (
 from collectors.redact import find_secrets, redact
 from collectors.values import Hunk, PathClass
 
+# The documents of a worktree that have segments with these digests.
+_SAME_TEXTS = """
+    SELECT segment.sha256, path.raw FROM codememory_evidencesegment AS segment
+    JOIN codememory_worktreedocument AS document
+    ON document.scope_id = segment.scope_id AND document.revision_id = segment.revision_id
+    JOIN codememory_path AS path ON path.id = document.path_id
+    WHERE segment.scope_id = %s AND document.worktree_id = %s AND segment.sha256 = ANY(%s)
+    ORDER BY segment.id
+"""
 # The checkout cannot be opened, or has no commit: there is nothing to compare with.
 SOURCE_UNAVAILABLE = Verdict(VerdictKind.UNKNOWN, Method.SOURCE_UNAVAILABLE)
 
@@ -29,11 +41,18 @@ def judge_file_change(
     """Judge hunks (numbers from 1; all without) of a file change against the worktree now."""
     if not checkout.is_readable:
         return [SOURCE_UNAVAILABLE]
+    return [judge_hunk(case, checkout) for case in file_cases(checkout, row, numbers)]
+
+
+def file_cases(
+    checkout: Checkout, row: FileChange, numbers: Sequence[int] | None = None
+) -> list[HunkCase]:
+    """The cases that `judge_file_change` judges, in that order."""
     change = row.content_change
     hunks: list[Hunk | None] = list(change.hunks()) if change else []
     if numbers is not None:
         hunks = [hunks[number - 1] for number in numbers if number <= len(hunks)]
-    return [judge_hunk(_case(checkout, row, hunk), checkout) for hunk in hunks or [None]]
+    return [_case(checkout, row, hunk) for hunk in hunks or [None]]
 
 
 def _case(checkout: Checkout, row: FileChange, hunk: Hunk | None) -> HunkCase:
@@ -54,10 +73,16 @@ def _case(checkout: Checkout, row: FileChange, hunk: Hunk | None) -> HunkCase:
     )
 
 
-def judge_stored_segment(checkout: Checkout, segment: EvidenceSegment) -> Verdict:
-    """Judge a document segment: does its text still stand in its document, or in another one?"""
+def judge_stored_segment(
+    checkout: Checkout, segment: EvidenceSegment, moved: MovedTexts | None = None
+) -> Verdict:
+    """Judge a document segment: does its text still stand in its document, or in another one?
+
+    `moved` is that of all segments judged together.
+    """
     if not checkout.is_readable:
         return SOURCE_UNAVAILABLE
+    moved = moved or MovedTexts(checkout, [segment])
     current = checkout.current(bytes(segment.revision.path.raw))
     if current is not None and current.content is not None and segment.redactions:
         # The stored text has its secrets cut out: compare with the document cut the same way.
@@ -67,34 +92,48 @@ def judge_stored_segment(checkout: Checkout, segment: EvidenceSegment) -> Verdic
     return judge_segment(
         bytes(segment.content),
         current,
-        lambda: _moved_to(checkout, segment),
+        lambda: moved.path_of(segment),
         oid=segment.revision.object_oid,
         is_piece=segment.is_truncated,
     )
 
 
-def _moved_to(checkout: Checkout, segment: EvidenceSegment) -> bytes | None:
-    """Another document of HEAD that says the same: the whole one renamed, or one that is stored."""
-    own, text = bytes(segment.revision.path.raw), bytes(segment.content)
-    stored = WorktreeDocument.objects.filter(
-        scope_id=checkout.scope_id, worktree_id=checkout.worktree.pk
-    )
-    same = EvidenceSegment.objects.filter(
-        scope_id=checkout.scope_id,
-        sha256=segment.sha256,
-        revision_id__in=stored.values("revision_id"),
-    )
-    paths = [
-        *checkout.paths_of(segment.revision.object_oid),
-        *(bytes(raw) for raw in same.values_list("revision__path__raw", flat=True)),
-    ]
-    for path in dict.fromkeys(paths):
-        other = checkout.current(path) if path != own else None
-        if other is None or other.content is None:
-            continue
-        content = other.content
-        if segment.redactions:
-            content, _ = redact(content, find_secrets(content), checkout.policy.redaction_key)
-        if contains_segment(text, content, is_piece=segment.is_truncated):
-            return path
-    return None
+class MovedTexts:
+    """Where HEAD has the text of segments now, other than in their own documents.
+
+    The documents that say the same are looked up once for all of them, when the first is asked for.
+    """
+
+    def __init__(self, checkout: Checkout, segments: Iterable[EvidenceSegment]) -> None:
+        self._checkout = checkout
+        self._digests = {bytes(segment.sha256) for segment in segments}
+
+    def path_of(self, segment: EvidenceSegment) -> bytes | None:
+        """Another document that says the same: the whole one renamed, or one that is stored."""
+        checkout, text = self._checkout, bytes(segment.content)
+        paths: list[bytes] = [
+            *checkout.paths_of(segment.revision.object_oid),
+            *self._paths_by_text.get(bytes(segment.sha256), ()),
+        ]
+        own = bytes(segment.revision.path.raw)
+        for path in dict.fromkeys(paths):
+            other = checkout.current(path) if path != own else None
+            if other is None or other.content is None:
+                continue
+            content = other.content
+            if segment.redactions:
+                content, _ = redact(content, find_secrets(content), checkout.policy.redaction_key)
+            if contains_segment(text, content, is_piece=segment.is_truncated):
+                return path
+        return None
+
+    @cached_property
+    def _paths_by_text(self) -> dict[bytes, list[bytes]]:
+        scope_id, worktree_id = self._checkout.scope_id, self._checkout.worktree.pk
+        with connection.cursor() as cursor:
+            cursor.execute(_SAME_TEXTS, [scope_id, worktree_id, list(self._digests)])
+            rows = cursor.fetchall()
+        found: dict[bytes, list[bytes]] = {}
+        for digest, raw in rows:
+            found.setdefault(bytes(digest), []).append(bytes(raw))
+        return found

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from codememory.verdicts.trail import Trail, show
 from codememory.verdicts.values import CurrentFile, Flag, Method, Source, Verdict
 
+PLACES_TRIED = 20  # of a text in a document, before the document is taken apart
 CHANGED_SHARE = 0.5  # of the segment's words, in one block of the document
 
 BOM = b"\xef\xbb\xbf"
@@ -63,11 +64,15 @@ def contains_segment(segment: bytes, content: bytes, *, is_piece: bool = False) 
 
     A piece of a line that was cut for its length is looked for anywhere.
     """
-    wanted = segment.removeprefix(BOM).split()
-    if not wanted:
+    text = segment.removeprefix(BOM).strip()
+    wanted = text.split()
+    # Most are there verbatim or not at all: both are seen without taking the document apart.
+    if not wanted or not all(word in content for word in set(wanted)):
         return False
     if is_piece:
         return b" ".join(wanted) in b" ".join(content.split())
+    if _stands_in_whole_lines(text, content.removeprefix(BOM)):
+        return True
     words: list[bytes] = []
     starts, ends = set(), set()
     for line in _LINE_END.split(content.removeprefix(BOM)):
@@ -80,6 +85,25 @@ def contains_segment(segment: bytes, content: bytes, *, is_piece: bool = False) 
         for at in sorted(starts)
         if at + size <= len(words)
     )
+
+
+def _stands_in_whole_lines(text: bytes, content: bytes) -> bool:
+    """Whether the text is in the content byte for byte, with nothing but white space around it.
+
+    Only its first few places are looked at: there are many of a short text.
+    """
+    at = -1
+    for _ in range(PLACES_TRIED):
+        at = content.find(text, at + 1)
+        if at < 0:
+            break
+        line = content.rfind(b"\n", 0, at) + 1
+        line = max(line, content.rfind(b"\r", line, at) + 1)
+        end = at + len(text)
+        after = _LINE_END.search(content, end)
+        if not (content[line:at] + content[end : after.start() if after else None]).strip():
+            return True
+    return False
 
 
 def _best_share(segment: bytes, content: bytes) -> float:
