@@ -16,12 +16,13 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from codememory import runs
-from codememory.collect_history import add_metrics, scratch_folder
+from codememory.collect_history import scratch_folder
 from codememory.disk_budget import require_disk_budget
 from codememory.document_history import history_batches
 from codememory.document_replacements import replacement_batches
 from codememory.document_versions import count_changes, document_paths
 from codememory.errors import RefusedProjectError, SourceUnreadableError
+from codememory.facts_progress import add_metrics
 from codememory.ingest_documents import (
     DOCUMENT_REVISION,
     FoundDocument,

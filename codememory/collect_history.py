@@ -10,7 +10,7 @@ import hashlib
 import time
 from array import array
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path as FilePath
 
@@ -23,7 +23,8 @@ from codememory import runs
 from codememory.analysis import analysed_pages
 from codememory.disk_budget import require_disk_budget
 from codememory.errors import RefusedProjectError, SourceUnreadableError
-from codememory.facts import are_facts_complete, facts_batches
+from codememory.facts import are_facts_complete, begin_phases, facts_batches
+from codememory.facts_progress import add_metrics
 from codememory.ingest_history import known_pairs, prepare_page, store_page
 from codememory.models import (
     ContentChange,
@@ -43,6 +44,7 @@ from codememory.runs import Claim
 from codememory.search.entries import settle_index
 from codememory.stored_contents import has_unread
 from codememory.stored_gaps import store_gaps
+from codememory.symbol_batches import SymbolBatches
 from collectors.git import ObjectReader, Repository, Shadow, ignored_overlays
 from collectors.history import HistoryPage, Known, begin_page
 from collectors.ignoring import ignores_of, with_ignores
@@ -81,7 +83,14 @@ def history_batches(claim: Claim) -> Generator[None]:
         _require_head(str(run.head_oid), reader)
         policy = with_ignores(policy, ignores_of(str(run.head_oid), reader))
         yield
-        yield from _pages(claim, run, repository, shadow, reader, policy)
+        begin_phases(claim, run)
+        is_beside = (run.total or 0) - run.cursor["position"] > PAGE_COMMITS
+        with SymbolBatches(claim, run, reader, policy, is_beside=is_beside) as symbols:
+            for _ in _pages(claim, run, repository, shadow, reader, policy):
+                yield
+                if symbols.go_on():
+                    yield
+            yield from symbols.rest()
         yield from facts_batches(claim, run, reader, policy)
         _finish(claim, run, shadow)
 
@@ -129,7 +138,7 @@ def _begin(claim: Claim, run: Run, shadow: Shadow, reader: ObjectReader) -> bool
         replace_head_gaps(
             run, [Gap(GapReason.SHALLOW_BOUNDARY, commit_oid=oid) for oid in boundary]
         )
-    run.head_oid, run.cursor = row.head_oid, row.cursor
+    run.head_oid, run.cursor, run.total = row.head_oid, row.cursor, row.total
     return True
 
 
@@ -209,7 +218,7 @@ def _pages(
             counts = store_page(run.scope_id, run.pk, prepared)
             position += page.listed
             row.cursor = {**row.cursor, "position": position, "oid": page.last}
-            row.done = position
+            row.done, row.phase = position, "history"
             seconds["seconds_prepare"] = prepared_at - started
             seconds["seconds_store"] = time.monotonic() - prepared_at
             row.metrics = add_metrics(row.metrics, page.metrics, counts, seconds)
@@ -242,15 +251,6 @@ def _restart(claim: Claim, listed: int) -> None:
     with runs.fenced(claim, is_progress=False) as row:
         row.cursor = {**row.cursor, "position": 0, "oid": None, "exclude": []}
         row.total, row.done = listed, 0
-
-
-def add_metrics(total: Mapping[str, float], *parts: Mapping[str, float]) -> dict[str, float]:
-    """Sum measurements (bytes, rows, cache hits, seconds) into the run's own."""
-    total = dict(total)
-    for part in parts:
-        for name, amount in part.items():
-            total[name] = round(total.get(name, 0) + amount, 6)
-    return total
 
 
 def _finish(claim: Claim, run: Run, shadow: Shadow) -> None:

@@ -12,7 +12,6 @@ from itertools import groupby
 
 from codememory import runs
 from codememory.bulk import insert_rows, int_array, text_array
-from codememory.collect_history import add_metrics
 from codememory.document_versions import (
     DocumentChange,
     Side,
@@ -21,6 +20,7 @@ from codememory.document_versions import (
     document_paths,
     next_changes,
 )
+from codememory.facts_progress import add_metrics
 from codememory.ingest_documents import store_revisions
 from codememory.models import Run, SectionChange, SourceKind, SourceRevision
 from codememory.runs import Claim

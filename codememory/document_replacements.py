@@ -14,7 +14,7 @@ from django.db import connection
 
 from codememory import runs
 from codememory.candidates import OPEN_STATES, set_replaced, statement_digest
-from codememory.collect_history import add_metrics
+from codememory.facts_progress import add_metrics
 from codememory.ingest_documents import cite_segment
 from codememory.models import (
     Candidate,

@@ -7,14 +7,14 @@ one stopped, and reads all anew only when the rules or what may be read have cha
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import Max, Min
+from django.db.models import Max
 
 from codememory import runs
+from codememory.facts_progress import add_metrics, position_of, set_position
 from codememory.models import (
     CodeFacts,
     ContentChange,
@@ -38,16 +38,6 @@ from codememory.reversals import REVERSALS_REVISION, ReversalFinder, batch_end, 
 from codememory.runs import Claim
 from codememory.similar_copies import CopyFinder
 from codememory.stored_gaps import store_gaps
-from codememory.symbol_facts import (
-    ChangedContent,
-    StartedContents,
-    finish_contents,
-    left_behind,
-    next_contents,
-    start_contents,
-)
-from codememory.symbol_lanes import SymbolLanes
-from codememory.symbol_rows import SymbolNames, store_facts
 from collectors.objects import ObjectReader
 from collectors.policy import Policy
 from collectors.symbols import EXTRACTOR_REVISION
@@ -72,9 +62,7 @@ _LEFT: dict[FactsPhase, tuple[Any, ...]] = {
 
 
 def facts_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy) -> Iterator[None]:
-    """Read what is new; yield after each committed batch."""
-    yield from _begin_phases(claim, run)
-    yield from _symbol_batches(claim, run, reader, policy)
+    """Read what is new and rests on symbols; yield after each committed batch."""
     yield from _reversal_batches(
         claim, run, CopyFinder(run.scope_id, reader, policy.max_blob_bytes)
     )
@@ -101,7 +89,7 @@ def _is_valid(progress: FactsProgress, readable: list[int]) -> bool:
     return progress.revision == _REVISIONS[phase] and progress.policy_generation in readable
 
 
-def _begin_phases(claim: Claim, run: Run) -> Iterator[None]:
+def begin_phases(claim: Claim, run: Run) -> None:
     """Take up each phase where it stands; what was read by other rules is dropped first."""
     readable = reading_generations(run.scope_id, run.policy_generation)
     stored = FactsProgress.objects.filter(scope_id=run.scope_id)
@@ -128,98 +116,6 @@ def _begin_phases(claim: Claim, run: Run) -> Iterator[None]:
                 },
             )
         row.phase = "facts"
-    yield
-
-
-def _after(scope_id: int, phase: FactsPhase) -> int:
-    return FactsProgress.objects.get(scope_id=scope_id, phase=phase).after_id
-
-
-def _set_after(scope_id: int, phase: FactsPhase, after_id: int) -> None:
-    FactsProgress.objects.filter(scope_id=scope_id, phase=phase).update(after_id=after_id)
-
-
-def _add(row: Run, counts: Mapping[str, float], seconds: Mapping[str, float]) -> None:
-    totals = dict(row.metrics)
-    for name, amount in {**counts, **seconds}.items():
-        totals[name] = round(totals.get(name, 0) + amount, 6)
-    row.metrics = totals
-
-
-# Symbols
-
-
-def _symbol_batches(claim: Claim, run: Run, reader: ObjectReader, policy: Policy) -> Iterator[None]:
-    scope_id = run.scope_id
-    last = ContentChange.objects.filter(scope_id=scope_id).aggregate(last=Max("pk"))["last"] or 0
-    after = _after(scope_id, FactsPhase.SYMBOLS)
-    with SymbolLanes(reader, policy.max_blob_bytes) as symbols:
-        work = _SymbolWork(claim, run, symbols)
-        while missed := left_behind(scope_id, after):
-            work.start(missed)
-            with work.stored():
-                _go_back(scope_id, [one.row_id for one in missed])
-            yield
-        contents = next_contents(scope_id, after) if after < last else []
-        work.start(contents)
-        while after < last:
-            after = contents[-1].row_id if contents else last
-            contents = next_contents(scope_id, after) if after < last else []
-            with work.stored(ahead=contents):
-                _set_after(scope_id, FactsPhase.SYMBOLS, after)
-            yield
-
-
-class _SymbolWork:
-    """Reads and writes batches of content changes of one run, and measures it."""
-
-    def __init__(self, claim: Claim, run: Run, symbols: SymbolLanes) -> None:
-        self._claim = claim
-        self._run = run
-        self._symbols = symbols
-        self._names = SymbolNames(run.scope_id)
-        self._started: StartedContents | None = None
-        self._counted = (0, 0, 0)
-
-    def start(self, contents: Sequence[ChangedContent]) -> None:
-        """Have a batch read that is stored next."""
-        self._started = start_contents(self._run.scope_id, contents, self._symbols)
-
-    @contextmanager
-    def stored(self, ahead: Sequence[ChangedContent] = ()) -> Iterator[None]:
-        """Write a batch's facts while the next is being read; with them what the block writes."""
-        assert self._started is not None
-        began = time.monotonic()
-        read = finish_contents(self._started, self._symbols)
-        measured = self._counts()
-        self.start(ahead)
-        read_at = time.monotonic()
-        with runs.fenced(self._claim) as row:
-            counts = store_facts(row, read, self._names)
-            yield
-            row.phase = FactsPhase.SYMBOLS.value
-            measured["seconds_symbols"] = read_at - began
-            measured["seconds_symbol_rows"] = time.monotonic() - read_at
-            _add(row, counts, measured)
-
-    def _counts(self) -> dict[str, float]:
-        """What was done since it was last asked."""
-        before = self._counted
-        self._counted = self._symbols.counts
-        names = ("blobs_parsed", "bytes_parsed", "table_hits")
-        return {n: b - a for n, a, b in zip(names, before, self._counted, strict=True)}
-
-
-def _go_back(scope_id: int, content_ids: list[int]) -> None:
-    """Let reversals be sought again from where content became readable only now."""
-    rows = FileChange.objects.filter(scope_id=scope_id, content_change_id__in=content_ids)
-    first = rows.aggregate(first=Min("pk"))["first"]
-    progress = FactsProgress.objects.filter(scope_id=scope_id, phase=FactsPhase.REVERSALS)
-    if first is not None:
-        progress.filter(after_id__gte=first).update(after_id=first - 1)
-
-
-# Reversals
 
 
 def _refresh_statistics() -> None:
@@ -241,7 +137,7 @@ def _budget_gaps(commits: Mapping[int, int], what: str) -> list[Gap]:
 def _reversal_batches(claim: Claim, run: Run, copies: CopyFinder) -> Iterator[None]:
     scope_id = run.scope_id
     finder = ReversalFinder(scope_id)
-    after = _after(scope_id, FactsPhase.REVERSALS)
+    after = position_of(scope_id, FactsPhase.REVERSALS)
     if FileChange.objects.filter(scope_id=scope_id, pk__gt=after)[MANY:].exists():
         _refresh_statistics()
     while (end := batch_end(scope_id, after)) is not None:
@@ -258,12 +154,12 @@ def _reversal_batches(claim: Claim, run: Run, copies: CopyFinder) -> Iterator[No
                 "reversals": store_reversals(scope_id, found),
                 "path_origins": store_origins(origins),
             }
-            _set_after(scope_id, FactsPhase.REVERSALS, end)
+            set_position(scope_id, FactsPhase.REVERSALS, end)
             row.phase = FactsPhase.REVERSALS.value
             seconds = {
                 "seconds_reversals": found_at - started,
                 "seconds_reversal_rows": time.monotonic() - found_at,
             }
-            _add(row, counts, seconds)
+            row.metrics = add_metrics(row.metrics, counts, seconds)
         after = end
         yield

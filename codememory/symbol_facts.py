@@ -18,8 +18,8 @@ from collectors.values import ContentClass, Gap, PathClass
 BATCH = 300
 MOST_OF_A_COMMIT = 2_000  # content changes that one batch takes to hold a commit whole
 COMPARED = (ContentClass.TEXT, ContentClass.FORMATTING_ONLY, ContentClass.LINE_ENDINGS_ONLY)
-# Each content change with the file change that shows it best: of a path that is read and as the
-# commit's own doing, if there is such a one; the earliest of those.
+# Each content change with the first file change that shows it, of a path that is read if there is
+# such a one. The first, so that it is the same one before and after more of history is read.
 _CHANGES = """
     SELECT c.id, c.old_oid, c.new_oid, view.commit_id, view.commit_oid, view.is_owned,
            view.old_path_id, view.new_path_id, view.old_path, view.new_path, view.path_class
@@ -32,7 +32,7 @@ _CHANGES = """
         LEFT JOIN codememory_path o ON o.id = f.old_path_id
         LEFT JOIN codememory_path n ON n.id = f.new_path_id
         WHERE f.scope_id = c.scope_id AND f.content_change_id = c.id
-        ORDER BY f.path_class <> 'NORMAL', f.logical_change_id IS NULL, f.id LIMIT 1
+        ORDER BY f.path_class <> 'NORMAL', f.id LIMIT 1
     ) view
     WHERE c.scope_id = %s AND {which} AND c.content_class = ANY(%s)
       AND (cardinality(c.hunk_ranges) > 0 OR c.hunks_cut > 0)
@@ -98,7 +98,10 @@ def next_contents(scope_id: int, after_id: int) -> list[ChangedContent]:
 
 
 def left_behind(scope_id: int, after_id: int) -> list[ChangedContent]:
-    """Content changes at or before a position that have no facts: they can be read only now."""
+    """Content changes at or before a position that have no facts.
+
+    They can be read only now, or nothing showed them on a path that is read when they were passed.
+    """
     which = (
         "c.id <= %s AND NOT EXISTS (SELECT 1 FROM codememory_codefacts k"
         " WHERE k.scope_id = c.scope_id AND k.content_change_id = c.id)"
@@ -123,7 +126,7 @@ def start_contents(
         row_id: (ranges, bytes(digests))
         for row_id, ranges, digests in rows.values_list("pk", "hunk_ranges", "hunk_digests")
     }
-    sides = [_sides(one, hunks[one.row_id][0]) for one in contents if _is_read(one)]
+    sides = [_sides(one, hunks[one.row_id][0]) for one in contents if is_read(one)]
     return StartedContents(contents, hunks, reader.start(sides))
 
 
@@ -132,7 +135,7 @@ def finish_contents(started: StartedContents, reader: SymbolLanes) -> list[ReadC
     readings = iter(reader.finish(started.started))
     return [
         _read(one, next(readings), *started.hunks[one.row_id])
-        if _is_read(one)
+        if is_read(one)
         else ReadContent(
             one, None, Coverage.TEXTUAL_ONLY, one.path_class, TableDifference.UNKNOWN, []
         )
@@ -140,7 +143,8 @@ def finish_contents(started: StartedContents, reader: SymbolLanes) -> list[ReadC
     ]
 
 
-def _is_read(one: ChangedContent) -> bool:
+def is_read(one: ChangedContent) -> bool:
+    """Whether it is shown on a path that is read."""
     return one.path_class == PathClass.NORMAL
 
 

@@ -62,6 +62,12 @@ class SymbolLanes:
         lanes = zip(self._lanes, numbers, strict=True)
         return StartedLanes(numbers, [lane.start([sides[n] for n in mine]) for lane, mine in lanes])
 
+    def is_ready(self, started: StartedLanes) -> bool:
+        """Whether the batch is read: told without waiting."""
+        pairs = zip(self._lanes, started.started, strict=True)
+        ready = [lane.is_ready(batch) for lane, batch in pairs]  # each is to go on
+        return all(ready)
+
     def finish(self, started: StartedLanes) -> list[Reading]:
         """Wait for the batch and read the rest of it; readings in the order of the sides."""
         waiting = list(zip(self._lanes, started.started, strict=True))

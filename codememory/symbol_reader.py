@@ -101,6 +101,12 @@ class SymbolReader:
         self._fill(started)
         return started
 
+    def is_ready(self, started: Started) -> bool:
+        """Whether the batch is read; what can be asked for without waiting is."""
+        while started.answer is not None and started.answer.done():
+            self.go_on(started)
+        return started.answer is None
+
     def finish(self, started: Started) -> list[Reading]:
         """Wait for the batch and read the rest of it; readings in the order of the sides."""
         while self.go_on(started):
