@@ -10,9 +10,10 @@ from codememory.change_views import is_asked, views_of
 from codememory.checkout import UNREAD_CLASSES, Checkout
 from codememory.models import FileChange, LogicalChange
 from codememory.paths import shown_path
+from codememory.plain_rows import rows_where
 from codememory.search.line_kinds import DEFINITION
-from codememory.verdict_of import file_cases, judge_file_change
-from codememory.verdicts import aggregate
+from codememory.verdict_of import file_cases, judge_cases
+from codememory.verdicts import Verdict, aggregate
 from codememory.worth import Worth
 from collectors.values import Gap, Hunk
 
@@ -49,16 +50,18 @@ def change_results(
     changes are read together: a page costs a handful of statements.
     """
     worth = Worth(weights)
-    changes = LogicalChange.objects.filter(scope_id=checkout.scope_id).in_bulk(change_ids)
+    same = "scope_id = %s AND id = ANY(%s)"
+    rows = rows_where(LogicalChange, same, checkout.scope_id, list(change_ids))
+    changes = {row.pk: row for row in rows}
     views = views_of(checkout, changes, worth, only_paths)
     contents = [row.content_change for view in views.values() for row in view.rows]
     checkout.prefetch(oid for one in contents if one for oid in (one.old_oid, one.new_oid))
     shown = {pk: _shown(checkout, view.rows, worth, only_paths) for pk, view in views.items()}
-    if checkout.is_readable:
-        for one in shown.values():
-            checkout.expect_inverses(file_cases(checkout, one.row, one.numbers))
+    cases = {pk: file_cases(checkout, one.row, one.numbers) for pk, one in shown.items()}
+    checkout.expect_inverses(case for of_file in cases.values() for case in of_file)
+    verdicts = {pk: judge_cases(checkout, of_file) for pk, of_file in cases.items()}
     return {
-        pk: _result(checkout, changes[pk], views[pk].commits, one, worth)
+        pk: _result(changes[pk], views[pk].commits, one, verdicts[pk], worth)
         for pk, one in shown.items()
     }
 
@@ -84,14 +87,13 @@ def _shown(
 
 
 def _result(
-    checkout: Checkout,
     change: LogicalChange,
     commits: list[str],
     judged: _Shown,
+    verdicts: Sequence[Verdict],
     worth: Worth,
 ) -> dict[str, Any]:
     best, shown = judged.row, judged.hunks
-    verdicts = judge_file_change(checkout, best, judged.numbers)
     whole = aggregate(verdicts)
     lead = next((v for v in verdicts if v.verdict == whole.verdict), None)
     return {

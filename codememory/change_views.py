@@ -5,14 +5,15 @@ A change may have thousands of files. All are looked at as plain values; rows ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db import connection
 
 from codememory.checkout import UNREAD_CLASSES, Checkout
-from codememory.models import ContentChange, FileChange, GitCommit, SourceKind
+from codememory.models import ContentChange, FileChange, GitCommit, Path, SourceKind
+from codememory.plain_rows import rows_where
 from codememory.serving import is_archived, serves_path
 from codememory.worth import Worth
 from collectors.values import PathClass
@@ -62,14 +63,21 @@ def views_of(
     if is_archived(checkout, SourceKind.GIT):
         return {}
     of_change = _files_of(checkout.scope_id, change_ids)
-    commits = GitCommit.objects.only("oid", "parent_oids", "algorithm").in_bulk(
-        {file.commit_id for files in of_change.values() for file in files}
-    )
+    commits = {
+        row.pk: row
+        for row in rows_where(
+            GitCommit,
+            "scope_id = %s AND id = ANY(%s)",
+            checkout.scope_id,
+            list({file.commit_id for files in of_change.values() for file in files}),
+            only=("id", "scope_id", "oid", "parent_oids", "algorithm"),
+        )
+    }
     best = {
         pk: _best(checkout, _shown(checkout, files, commits), worth, only_paths)
         for pk, files in of_change.items()
     }
-    rows = _rows(checkout.scope_id, [file.id for files in best.values() for file in files], commits)
+    rows = _rows(checkout.scope_id, [file for files in best.values() for file in files], commits)
     return {
         pk: View(
             rows=[rows[file.id] for file in files],
@@ -97,7 +105,7 @@ def _files_of(scope_id: int, change_ids: Collection[int]) -> dict[int, list[_Fil
 
 
 def _shown(
-    checkout: Checkout, files: Sequence[_File], commits: dict[int, GitCommit]
+    checkout: Checkout, files: Sequence[_File], commits: Mapping[int, GitCommit]
 ) -> list[_File]:
     """The files as the one commit shows them that is reachable, no merge, and early."""
     first = min(
@@ -141,16 +149,27 @@ def _is_served(checkout: Checkout, file: _File) -> bool:
 
 
 def _rows(
-    scope_id: int, ids: Collection[int], commits: dict[int, GitCommit]
+    scope_id: int, files: Sequence[_File], commits: Mapping[int, GitCommit]
 ) -> dict[int, FileChange]:
     """The rows with their commit, paths and content change."""
-    rows = FileChange.objects.filter(scope_id=scope_id).select_related("old_path", "new_path")
-    found = rows.in_bulk(ids)
-    contents = ContentChange.objects.filter(scope_id=scope_id).in_bulk(
-        {row.content_change_id for row in found.values() if row.content_change_id is not None}
-    )
-    for row in found.values():
+    rows = rows_where(FileChange, "scope_id = %s AND id = ANY(%s)", scope_id, [f.id for f in files])
+    contents = {
+        row.pk: row
+        for row in rows_where(
+            ContentChange,
+            "scope_id = %s AND id = ANY(%s)",
+            scope_id,
+            list({row.content_change_id for row in rows if row.content_change_id is not None}),
+        )
+    }
+    file_of = {file.id: file for file in files}
+    for row in rows:
+        file = file_of[row.pk]
         row.commit = commits[row.commit_id]
         if row.content_change_id is not None:
             row.content_change = contents[row.content_change_id]
-    return found
+        if file.old_path is not None:
+            row.old_path = Path(pk=row.old_path_id, scope_id=scope_id, raw=file.old_path)
+        if file.new_path is not None:
+            row.new_path = Path(pk=row.new_path_id, scope_id=scope_id, raw=file.new_path)
+    return {row.pk: row for row in rows}

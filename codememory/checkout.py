@@ -7,18 +7,21 @@ policy excludes or protects is never opened.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
+
+from django.db import connection
 
 from codememory.collect_history import boundary_digest, scratch_folder
 from codememory.current_symbols import CurrentSymbols, changed_symbols
 from codememory.errors import RefusedProjectError
 from codememory.inverses import LaterInverses
+from codememory.kept_shadows import KeptShadow, give_back, take_shadow
 from codememory.models import FileChange, GitCommit, Project, RefSnapshot
+from codememory.once_per_head import once_per_head
 from codememory.policies import as_policy, newest_policy, reading_generations, values_of
 from codememory.projects import open_root, primary_worktree
 from codememory.verdicts import (
@@ -43,31 +46,16 @@ from collectors.values import Gap, GapReason, PathClass, Redaction
 REGULAR_FILE = 0o100000
 FILE_TYPE = 0o170000
 INDEX_BYTES = 100 << 20  # of HEAD's text that the line index holds; the rest it does not know
-FACTS_HELD = 16
-COSTLY = ("lines",)
 UNREAD_CLASSES = (PathClass.EXCLUDED, PathClass.PROTECTED)
 
-Fact = TypeVar("Fact")
-_facts: dict[tuple[str, int, str], object] = {}
-_facts_lock = Lock()
-
-
-def _once_per_head(name: str, scope_id: int, head: str, make: Callable[[], Fact]) -> Fact:
-    """Compute something once per HEAD of a project; the questions that follow share it."""
-    key = (name, scope_id, head)
-    if name in COSTLY:  # one at a time: each holds a whole HEAD
-        with _facts_lock:
-            for other in [k for k in _facts if k[0] == name and k != key]:
-                del _facts[other]
-    with _facts_lock:
-        if key in _facts:
-            return _facts[key]  # type: ignore[return-value]
-    made = make()
-    with _facts_lock:
-        _facts[key] = made
-        while len(_facts) > FACTS_HELD:
-            del _facts[next(iter(_facts))]
-    return made
+# The content that the last earlier change of a path left there.
+_CONTENT_BEFORE = """
+    SELECT content.new_oid FROM codememory_path path
+    JOIN codememory_filechange row ON row.scope_id = path.scope_id AND row.new_path_id = path.id
+    LEFT JOIN codememory_contentchange content ON content.id = row.content_change_id
+    WHERE path.scope_id = %s AND path.digest = %s AND row.commit_id < %s
+    ORDER BY row.commit_id DESC LIMIT 1
+"""
 
 
 class Checkout:
@@ -83,11 +71,12 @@ class Checkout:
         self.root = Path(self.worktree.root)
         self.refused: RefusedProjectError | None = None
         self.head = Head(None, None)
+        self._kept: KeptShadow | None = None
         self._shadow: Shadow | None = None
         self._reader: ObjectReader | None = None
         self._current: dict[bytes, CurrentFile | None] = {}
         self._spans: dict[str, tuple[Redaction, ...]] = {}
-        self._symbols = CurrentSymbols()
+        self._symbols: CurrentSymbols | None = None
         self._inverses = LaterInverses(self.scope_id, self._names_of, self.is_reachable)
 
     def __enter__(self) -> Self:
@@ -97,9 +86,9 @@ class Checkout:
             self.refused = error
             return self
         self.object_format = repository.object_format
-        self._shadow = Shadow(repository, scratch_folder(), self.policy.redaction_key)
-        self._shadow.__enter__()
-        self._reader = self._shadow.objects()
+        self._kept = take_shadow(repository, scratch_folder(), self.policy.redaction_key)
+        self._shadow, self._reader = self._kept.shadow, self._kept.reader
+        self._symbols = CurrentSymbols(self._kept.parser)
         self.head = self._shadow.head()
         return self
 
@@ -109,11 +98,14 @@ class Checkout:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._symbols.close()
-        if self._reader is not None:
-            self._reader.close()
-        if self._shadow is not None:
-            self._shadow.__exit__(kind, error, trace)
+        if self._kept is None:
+            return
+        if error is None:
+            give_back(self._kept)
+        else:
+            self._kept.close()
+        # They are another question's from here.
+        del self._kept, self._shadow, self._reader, self._symbols
 
     # What is there now
 
@@ -128,7 +120,7 @@ class Checkout:
         if self._shadow is None or self.head.oid is None:
             return {}
         shadow, oid = self._shadow, self.head.oid
-        return _once_per_head(
+        return once_per_head(
             "tree", self.scope_id, oid, lambda: {e.path: e for e in shadow.tree(oid)}
         )
 
@@ -170,7 +162,7 @@ class Checkout:
         """How many commits have rows; counted once until there is a newer one."""
         rows = GitCommit.objects.filter(scope_id=self.scope_id)
         newest = rows.order_by("-pk").values_list("pk", flat=True).first()
-        return _once_per_head("stored", self.scope_id, str(newest), rows.count)
+        return once_per_head("stored", self.scope_id, str(newest), rows.count)
 
     def reachable_count(self) -> int:
         """How many commits HEAD reaches."""
@@ -179,7 +171,7 @@ class Checkout:
         if self.snapshot is not None:
             return self.snapshot.reachable
         shadow, oid = self._shadow, self.head.oid
-        return _once_per_head("count", self.scope_id, oid, lambda: shadow.count(oid))
+        return once_per_head("count", self.scope_id, oid, lambda: shadow.count(oid))
 
     def not_processed(self) -> int:
         """How many commits of HEAD have no row yet."""
@@ -194,19 +186,24 @@ class Checkout:
 
     def document_count(self) -> int:
         """How many tracked documents of HEAD the policy and its ignore file let be read."""
-        return sum(
-            is_document(path)
-            and entry.mode & FILE_TYPE == REGULAR_FILE
-            and self.eligibility.left_out(path) is None
-            for path, entry in self.tree.items()
-        )
+
+        def count() -> int:
+            return sum(
+                is_document(path)
+                and entry.mode & FILE_TYPE == REGULAR_FILE
+                and self.eligibility.left_out(path) is None
+                for path, entry in self.tree.items()
+            )
+
+        version = f"{self.head.oid} {self.policy.generation}"
+        return once_per_head("documents", self.scope_id, version, count)
 
     @cached_property
     def _reached(self) -> frozenset[str]:
         if self._shadow is None or self.head.oid is None:
             return frozenset()
         shadow, oid = self._shadow, self.head.oid
-        return _once_per_head(
+        return once_per_head(
             "reached", self.scope_id, oid, lambda: frozenset(shadow.reachable(oid))
         )
 
@@ -256,7 +253,7 @@ class Checkout:
                 found.setdefault(entry.oid, []).append(path)
             return found
 
-        return _once_per_head("oids", self.scope_id, self.head.oid or "", make)
+        return once_per_head("oids", self.scope_id, self.head.oid or "", make)
 
     def current(self, path: bytes) -> CurrentFile | None:
         """The tracked file at a path: the bytes on disk, or HEAD's where they cannot be read."""
@@ -311,7 +308,7 @@ class Checkout:
         if self.snapshot is None:
             return make()
         version = f"{self.head.oid} {self.snapshot.pk} {self.snapshot.captured_at}"
-        return _once_per_head("paths", self.scope_id, version, make)
+        return once_per_head("paths", self.scope_id, version, make)
 
     def followed_paths(self, path: bytes, case: HunkCase) -> tuple[bytes, ...]:
         return self._path_history.follow(path, case.ordinal)
@@ -320,7 +317,7 @@ class Checkout:
     def _line_index(self) -> LineIndex:
         make = lambda: LineIndex(self._texts())  # noqa: E731
         version = f"{self.head.oid} {self.policy.generation}"
-        return _once_per_head("lines", self.scope_id, version, make)
+        return once_per_head("lines", self.scope_id, version, make)
 
     def _texts(self) -> Iterator[tuple[bytes, bytes]]:
         left = INDEX_BYTES
@@ -339,13 +336,10 @@ class Checkout:
 
     def content_before(self, path: bytes, case: HunkCase) -> bytes | None:
         name = self._path_history.before(path, case.ordinal)
-        row = (
-            FileChange.objects.filter(scope_id=self.scope_id, commit_id__lt=case.ordinal)
-            .filter(new_path__raw=name, new_path__digest=hashlib.sha256(name).digest())
-            .order_by("-commit_id")
-            .values_list("content_change__new_oid")
-            .first()
-        )
+        with connection.cursor() as cursor:
+            digest = hashlib.sha256(name).digest()
+            cursor.execute(_CONTENT_BEFORE, [self.scope_id, digest, case.ordinal])
+            row = cursor.fetchone()
         return self.content(row[0]) if row else None
 
     def twin(self, case: HunkCase) -> HunkCase | None:
@@ -389,6 +383,6 @@ class Checkout:
 
     def symbols_now(self, path: bytes) -> Sequence[CurrentSymbol] | None:
         current = self.current(path)
-        if current is None or current.content is None:
+        if current is None or current.content is None or self._symbols is None:
             return None
         return self._symbols.of(path, current.content)

@@ -15,7 +15,8 @@ from codememory.models import Candidate, EntryKind, FileChange, Memory, MemorySt
 from codememory.narrowing import applies, applies_to
 from codememory.path_filter import at_or_below, of_paths
 from codememory.paths import raw_path, shown_path
-from codememory.question import Question, ask, rule_match
+from codememory.question import Question, ask, rule_matches
+from codememory.search.query import Page
 from codememory.search.query import search as find
 from codememory.status import document_coverage, git_coverage
 from codememory.symbol_lookup import changes_of_symbols
@@ -119,6 +120,13 @@ def build_context(project: Project, request: ContextRequest) -> tuple[dict[str, 
     return answer, request.offset + len(changes) if is_cut and changes else None
 
 
+def _find(
+    checkout: Checkout, question: Question, kind: str, most: int, path: bytes | None = None
+) -> Page:
+    known = {checkout.scope_id: question.known}
+    return find([checkout.scope_id], question.text, [kind], path, most, known=known)
+
+
 def _kept(
     checkout: Checkout, question: Question, request: ContextRequest
 ) -> tuple[list[dict[str, Any]], list[Memory]]:
@@ -126,13 +134,11 @@ def _kept(
 
     Beside them those that are narrowed to a path or a symbol which the question does not touch.
     """
-    page = find([checkout.scope_id], question.text, [EntryKind.MEMORY], None, RULES_ASKED, None)
+    page = _find(checkout, question, EntryKind.MEMORY, RULES_ASKED)
     rows = Memory.objects.filter(scope_id=checkout.scope_id, state=MemoryState.ACTIVE)
     memories = rows.in_bulk([hit.target_id for hit in page.hits])
-    shares = {
-        pk: rule_match(checkout.scope_id, question, memory.statement)
-        for pk, memory in memories.items()
-    }
+    statements = {pk: memory.statement for pk, memory in memories.items()}
+    shares = rule_matches(checkout.scope_id, question, statements)
     results = memory_results(checkout, [pk for pk, share in shares.items() if share])
     matched, elsewhere = [], []
     for hit in page.hits:
@@ -165,7 +171,7 @@ def _changes(
     scores: dict[int, float] = {}
     for path in request.paths or (None,):
         wanted = request.offset + CHANGES + 1
-        page = find([checkout.scope_id], question.text, [EntryKind.CHANGE], path, wanted, None)
+        page = _find(checkout, question, EntryKind.CHANGE, wanted, path)
         best = page.hits[0].score if page.hits else 0.0
         for hit in page.hits:
             if hit.score >= best * CHANGE_SHARE:
@@ -214,7 +220,7 @@ def _intent(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
     """What documents say about it: sections as observed, candidates as provisional."""
     items: list[dict[str, Any]] = []
     for kind, most in ((EntryKind.SECTION, INTENT), (EntryKind.CANDIDATE, CANDIDATES)):
-        page = find([checkout.scope_id], question.text, [kind], None, most, None)
+        page = _find(checkout, question, kind, most)
         best = page.hits[0].score if page.hits else 0.0
         hits = [hit for hit in page.hits if hit.score >= best * INTENT_SHARE]
         show = section_results if kind == EntryKind.SECTION else candidate_results

@@ -29,15 +29,11 @@ _kept_lock = Lock()
 
 
 class CurrentSymbols:
-    """Symbols of the files that one question is about. Close it after the question."""
+    """Symbols of the files that one question is about; `parser` is the caller's to close."""
 
-    def __init__(self) -> None:
-        self._pool: ParsePool | None = None
+    def __init__(self, parser: ParsePool) -> None:
+        self._parser = parser
         self._left = PARSED_BYTES
-
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.close()
 
     def of(self, path: bytes, content: bytes) -> _Table | None:
         """The symbols of a file, in order; None without a grammar, or above a limit."""
@@ -52,8 +48,7 @@ class CurrentSymbols:
         if len(content) > self._left:
             return None
         self._left -= len(content)
-        self._pool = self._pool or ParsePool()
-        found = self._pool.submit(
+        found = self._parser.submit(
             "collectors.symbols:bodies_of", content, PARSE_SECONDS, language.name
         )
         table = tuple(CurrentSymbol(*one) for one in found) if isinstance(found, list) else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from django.db import connection
 
-from codememory.models import FileChange
+from codememory.models.history import stored_hunks
 from codememory.verdicts import HunkCase, Inverse
 
 MOST_LATER = 20  # commits with such a hunk that are looked at
@@ -28,6 +28,12 @@ _LATER = """
         ORDER BY row.commit_id LIMIT %s
     ) AS later
     ORDER BY asked.number, later.commit_id
+"""
+# What a commit changed of its first parent.
+_HUNKS = """
+    SELECT content.hunk_ranges, content.hunk_digests FROM codememory_filechange row
+    JOIN codememory_contentchange content ON content.id = row.content_change_id
+    WHERE row.scope_id = %s AND row.commit_id = %s AND row.parent_index <= 0
 """
 _Key = tuple[int, bytes | None, bytes]  # after which commit, which path, the pair of digests
 _Later = list[tuple[int, str]]  # (row of a commit, its id), the first one first
@@ -93,9 +99,11 @@ class LaterInverses:
         return back / total if total else 0.0
 
     def _hunks_of(self, commit_id: int) -> Iterator[tuple[bytes, bytes, int]]:
-        rows = FileChange.objects.filter(scope_id=self._scope_id, commit_id=commit_id)
-        for row in rows.filter(parent_index__lte=0).select_related("content_change"):
-            for hunk in row.content_change.hunks() if row.content_change else ():
+        with connection.cursor() as cursor:
+            cursor.execute(_HUNKS, [self._scope_id, commit_id])
+            rows = cursor.fetchall()
+        for ranges, digests in rows:
+            for hunk in stored_hunks(ranges, bytes(digests)):
                 yield hunk.old_sha256, hunk.new_sha256, hunk.old_lines + hunk.new_lines
 
 

@@ -56,14 +56,16 @@ def search(
     asked = ask(project.scope_id, question)
     only = frozenset([raw]) if raw is not None else frozenset()
     with Checkout(project) as checkout:
-        page = find([project.scope_id], question, kinds, raw, limit, cursor)
+        known = {project.scope_id: asked.known}
+        page = find([project.scope_id], question, kinds, raw, limit, cursor, known)
         hits = list(page.hits)
         found = results_of(checkout, page.hits, asked, only)
         for _ in range(MOST_PAGES):
             if len(found) >= limit or page.next is None:
                 break
             # Some hits are not served any more: the index still knows them.
-            page = find([project.scope_id], question, kinds, raw, limit - len(found), page.next)
+            left = limit - len(found)
+            page = find([project.scope_id], question, kinds, raw, left, page.next, known)
             hits += page.hits
             found += results_of(checkout, page.hits, asked, only)
         if raw is not None and not page.hits and cursor is None:

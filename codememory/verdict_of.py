@@ -39,15 +39,22 @@ def judge_file_change(
     checkout: Checkout, row: FileChange, numbers: Sequence[int] | None = None
 ) -> list[Verdict]:
     """Judge hunks (numbers from 1; all without) of a file change against the worktree now."""
+    return judge_cases(checkout, file_cases(checkout, row, numbers))
+
+
+def judge_cases(checkout: Checkout, cases: Sequence[HunkCase]) -> list[Verdict]:
+    """The same of cases: the verdict of each."""
     if not checkout.is_readable:
         return [SOURCE_UNAVAILABLE]
-    return [judge_hunk(case, checkout) for case in file_cases(checkout, row, numbers)]
+    return [judge_hunk(case, checkout) for case in cases]
 
 
 def file_cases(
     checkout: Checkout, row: FileChange, numbers: Sequence[int] | None = None
 ) -> list[HunkCase]:
-    """The cases that `judge_file_change` judges, in that order."""
+    """What is to be judged of a file change; nothing where there is nothing to compare with."""
+    if not checkout.is_readable:
+        return []
     change = row.content_change
     hunks: list[Hunk | None] = list(change.hunks()) if change else []
     if numbers is not None:

@@ -170,6 +170,11 @@ class Shadow:
         """Commits whose parents the clone declares to lack. The file can be forged: say so."""
         return list(self._boundary)
 
+    def is_current(self) -> bool:
+        """Whether it still shows history as the repository has it, boundary and lost commits."""
+        is_whole = self._folder.is_dir() and self._cut == Cut()
+        return is_whole and self._read_boundary() == self._boundary
+
     def count(self, head: str, exclude: Iterable[str] = ()) -> int:
         exclude = list(exclude)
         try:

@@ -69,6 +69,16 @@ class ObjectReader:
         self.spans.clear()
         self._cached = 0
 
+    def forget(self) -> bool:
+        """Forget what was read, and go on with the same git; False: it cannot be asked again."""
+        self._cache.clear()
+        self.spans.clear()
+        self._known.clear()
+        self._corrupt.clear()
+        self._cached = 0
+        children = [child for child in (self._checker, self._reader) if child is not None]
+        return all(child.is_quiet() for child in children)
+
     def sizes(self, oids: Iterable[str]) -> dict[str, int | None]:
         """Size of each object as git announces it; None where it is missing."""
         wanted = list(dict.fromkeys(oids))

@@ -75,6 +75,11 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
+    def is_quiet(self) -> bool:
+        """Whether it lives and nothing is left of what it was asked or answered."""
+        is_busy = bool(self._input or self._output or self._is_at_end)
+        return not is_busy and self._process.poll() is None
+
     def write(self, content: bytes) -> None:
         """Queue input; it is fed while output is read, so that neither side can block the other."""
         if self._in >= 0 and not self._input:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
@@ -107,28 +109,32 @@ class ContentChange(OwnedModel):
 
     def hunks(self) -> list[Hunk]:
         """Return the hunks in file order; hunk n of an evidence id is element n - 1."""
-        numbers, digests = self.hunk_ranges, bytes(self.hunk_digests)
-        found = []
-        for index in range(len(numbers) // HUNK_NUMBERS):
-            at = index * 2 * DIGEST_BYTES
-            old_line, old_lines, new_line, new_lines, old_start, old_end, new_start, new_end = (
-                numbers[index * HUNK_NUMBERS : (index + 1) * HUNK_NUMBERS]
+        return stored_hunks(self.hunk_ranges, bytes(self.hunk_digests))
+
+
+def stored_hunks(numbers: Sequence[int], digests: bytes) -> list[Hunk]:
+    """The hunks of a content change out of its two columns."""
+    found = []
+    for index in range(len(numbers) // HUNK_NUMBERS):
+        at = index * 2 * DIGEST_BYTES
+        old_line, old_lines, new_line, new_lines, old_start, old_end, new_start, new_end = numbers[
+            index * HUNK_NUMBERS : (index + 1) * HUNK_NUMBERS
+        ]
+        found.append(
+            Hunk(
+                old_line=old_line,
+                old_lines=old_lines,
+                new_line=new_line,
+                new_lines=new_lines,
+                old_start=old_start,
+                old_end=old_end,
+                new_start=new_start,
+                new_end=new_end,
+                old_sha256=digests[at : at + DIGEST_BYTES],
+                new_sha256=digests[at + DIGEST_BYTES : at + 2 * DIGEST_BYTES],
             )
-            found.append(
-                Hunk(
-                    old_line=old_line,
-                    old_lines=old_lines,
-                    new_line=new_line,
-                    new_lines=new_lines,
-                    old_start=old_start,
-                    old_end=old_end,
-                    new_start=new_start,
-                    new_end=new_end,
-                    old_sha256=digests[at : at + DIGEST_BYTES],
-                    new_sha256=digests[at + DIGEST_BYTES : at + 2 * DIGEST_BYTES],
-                )
-            )
-        return found
+        )
+    return found
 
 
 class LogicalChange(OwnedModel):

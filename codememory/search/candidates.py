@@ -1,6 +1,6 @@
-"""Finds the entries that hold a question's terms, and what each of those terms counts there.
+"""Finds the entries that hold a question's terms, and scores them where they are.
 
-The reading half of search: the statements and nothing of the ranking.
+The reading half of search: the statements; what is in them of the ranking is `ranking`'s.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -17,8 +17,9 @@ from codememory.models.scopes import SourceKind
 from codememory.models.search import EntryKind
 from codememory.path_filter import at_or_below
 from codememory.search.analyser import query_terms
+from codememory.search.known import KnownTerms
 from codememory.search.of_path import COLUMNS, OF_TARGETS, of_paths, targets_of
-from codememory.search.ranking import idf
+from codememory.search.ranking import SCORE_STEPS, idf, score_sql
 
 ASKED_TERMS = 32  # the heaviest terms of a question; the rest of a long text adds noise and time
 # Rarest terms pick the rows to score until they promise so many; common words only add to a score.
@@ -33,24 +34,25 @@ TARGETS_OF_PATH = 5_000  # of a kind: more are looked for among the entries of t
 STOP_WEIGHT_LIMIT = 0.01
 PATHS_LIMIT = 10_000
 
-_TERMS = """
-    SELECT term.term, term.id, term.df_change, term.df_text, total.changes, total.texts
-    FROM codememory_searchterm AS term
-    JOIN codememory_searchtotal AS total ON total.scope_id = term.scope_id
-    WHERE term.scope_id = %s AND term.term = ANY(%s)
-"""
 # A long array is read whole for every term of the question, unless it is joined with nothing once:
 # that gives a copy (and OFFSET 0 keeps the planner from undoing it).
 # `scope_id + 0`: with the plain column the planner joins a second index scan in, at a flat cost.
+# So does every other OFFSET 0: what is below it is computed once, however often it is named above.
 _ENTRIES = """
-    SELECT id, kind, coalesce(logical_change_id, segment_id, candidate_id, memory_id), {impacts}
-    FROM ({found} OFFSET 0) AS found
+    SELECT {key}, id, kind, target FROM (
+        SELECT id, kind, target, {steps} FROM (
+            SELECT id, kind, terms, impacts, {places},
+                coalesce(logical_change_id, segment_id, candidate_id, memory_id) AS target
+            FROM ({found} OFFSET 0) AS found OFFSET 0
+        ) AS placed OFFSET 0
+    ) AS entry ORDER BY 1 DESC, id
 """
-_OF_TERMS = COLUMNS + "WHERE scope_id + 0 = %(scope)s AND kind = ANY(%(kinds)s) AND ({rare}){path}"
 # `terms` is sorted: width_bucket finds a term by binary search, array_position walks.
-_IMPACT = """
-    CASE WHEN terms[width_bucket({term}, terms)] = {term}
-    THEN impacts[width_bucket({term}, terms)] END"""
+_PLACE = "width_bucket(%(term{0})s::int, terms) AS place{0}"
+_STEP = """CASE WHEN terms[place{0}] = %(term{0})s::int THEN impacts[place{0}]::float8
+    ELSE 0 END AS step{0}"""
+_OF_TERMS = COLUMNS + "WHERE scope_id + 0 = %(scope)s AND kind = ANY(%(kinds)s) AND ({rare}){path}"
+_TOGETHER = "terms @> %(all{0})s::int[] AND terms && %(any{0})s::int[]"
 _BESIDE = """
     SELECT id, shape, neighbours FROM codememory_searchentry
     WHERE scope_id = %s AND id = ANY(%s)
@@ -77,21 +79,25 @@ class AskedTerm:
         return self.change_idf if kind == EntryKind.CHANGE else self.text_idf
 
 
-def asked_terms(scope_id: int, question: str, kinds: Collection[str]) -> list[AskedTerm]:
+class Together(NamedTuple):
+    """Terms that an entry must hold, and others of which it must hold one."""
+
+    all_of: list[int]
+    any_of: list[int]
+
+
+def asked_terms(known: KnownTerms, question: str, kinds: Collection[str]) -> list[AskedTerm]:
     """The question's terms that entries of these kinds hold, rarest first."""
-    weights = {asked.term: asked.weight for asked in query_terms(question)}
-    with connection.cursor() as cursor:
-        cursor.execute(_TERMS, [scope_id, list(weights)])
-        rows = cursor.fetchall()
     found = []
-    for term, number, in_changes, in_texts, changes, texts in rows:
-        of_changes = EntryKind.CHANGE in kinds
-        of_texts = any(kind != EntryKind.CHANGE for kind in kinds)
+    of_changes = EntryKind.CHANGE in kinds
+    of_texts = any(kind != EntryKind.CHANGE for kind in kinds)
+    for asked in query_terms(question):
+        number, in_changes, in_texts = known.terms.get(asked.term, (0, 0, 0))
         df = of_changes * in_changes + of_texts * in_texts
         if df > 0:
-            rarity = (idf(changes, in_changes), idf(texts, in_texts))
-            share = df / max(df, of_changes * changes + of_texts * texts)
-            found.append(AskedTerm(term, number, weights[term], df, *rarity, share))
+            rarity = (idf(known.changes, in_changes), idf(known.texts, in_texts))
+            share = df / max(df, of_changes * known.changes + of_texts * known.texts)
+            found.append(AskedTerm(asked.term, number, asked.weight, df, *rarity, share))
     found.sort(key=lambda asked: (-asked.worth, asked.term))
     return sorted(found[:ASKED_TERMS], key=lambda asked: (asked.df, asked.term))
 
@@ -112,11 +118,12 @@ def rarest(terms: Sequence[AskedTerm], most_rows: int) -> list[int]:
     return picked
 
 
-def joined(terms: Sequence[AskedTerm]) -> Iterator[list[list[int]]]:
-    """Which terms an entry must hold together to be scored, where the rarest is in too many.
+def joined(terms: Sequence[AskedTerm]) -> Iterator[list[Together]]:
+    """What an entry must hold to be scored, where the rarest term is in too many: the rarest and
+    some of the weightiest others.
 
-    Every list holds the rarest and some of the weightiest others: first so many that they promise
-    few enough entries (as if terms were independent, so there are more than that), then fewer.
+    First so many of these that they promise few enough entries (as if terms were independent, so
+    there are more than that), then fewer.
     """
     rarest_term, *others = [asked for asked in terms if asked.weight > STOP_WEIGHT_LIMIT] or terms
     others = sorted(others, key=lambda asked: (-asked.worth, asked.term))[:MOST_JOINED]
@@ -126,27 +133,68 @@ def joined(terms: Sequence[AskedTerm]) -> Iterator[list[list[int]]]:
         for many in range(1, len(others) + 1)
     ]
     enough = next((n for n, rows in enumerate(promised, 1) if rows <= ROWS_JOINED), len(others))
+    ids = [asked.id for asked in others]
     for many in range(enough, 0, -1):
-        yield [[rarest_term.id, *(t.id for t in some)] for some in combinations(others, many)]
+        yield [Together([rarest_term.id, *held], last) for held, last in _some_of(ids, many)]
+
+
+def _some_of(ids: Sequence[int], many: int) -> Iterator[tuple[list[int], list[int]]]:
+    """All ways to hold so many of them: all but the last of these, and any of those behind it.
+
+    Each way is one walk of the index: far fewer than there are combinations.
+    """
+    for places in combinations(range(len(ids)), many - 1):
+        behind = ids[places[-1] + 1 :] if places else list(ids)
+        if behind:
+            yield [ids[place] for place in places], list(behind)
 
 
 def entries_with(
-    scope_id: int, terms: Sequence[AskedTerm], kinds: Collection[str], path: bytes | None
-) -> list[tuple[Any, ...]]:
-    """Rows of (entry id, kind, target id, then each term's quantised impact or None)."""
+    scope_id: int,
+    terms: Sequence[AskedTerm],
+    kinds: Collection[str],
+    path: bytes | None,
+    most: int | None = None,
+) -> list[tuple[float, int, str, int]]:
+    """Rows of (first score, entry id, kind, target id), best first; `most` is ROWS_LEAST or more.
+
+    None: all that were scored.
+    """
     values: dict[str, Any] = {"scope": scope_id, "kinds": sorted(kinds)}
     values.update({f"term{place}": asked.id for place, asked in enumerate(terms)})
-    impacts = ", ".join(_IMPACT.format(term=f"%(term{place})s::int") for place in range(len(terms)))
+    places = range(len(terms))
+    statement = _ENTRIES.format(
+        key=_score_key(terms, kinds),
+        steps=", ".join(_STEP.format(place) for place in places),
+        places=", ".join(_PLACE.format(place) for place in places),
+        found="{found}",
+    )
+    statement += "" if most is None else f"LIMIT {most:d}"
     with transaction.atomic(), connection.cursor() as cursor:
         # Comparing arrays row by row costs far more than the planner believes.
         cursor.execute("SET LOCAL enable_seqscan = off")
         for found in _sources(scope_id, terms, path, values):
-            cursor.execute(_ENTRIES.format(impacts=impacts, found=found), values)
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            cursor.execute(statement.format(found=found), values)
+            rows: list[tuple[float, int, str, int]] = cursor.fetchall()
             if len(rows) >= ROWS_LEAST:
                 break
         cursor.execute("SET LOCAL enable_seqscan TO DEFAULT")
-    return rows
+    return [(key / SCORE_STEPS, entry_id, kind, pk) for key, entry_id, kind, pk in rows]
+
+
+def _score_key(terms: Sequence[AskedTerm], kinds: Collection[str]) -> str:
+    """The score as SQL, in whole steps: what a term is worth differs in changes and in texts."""
+    sums = [
+        score_sql((asked.weight * asked.idf_of(kind), f"step{n}") for n, asked in enumerate(terms))
+        for kind in (EntryKind.CHANGE, EntryKind.SECTION)
+    ]
+    if EntryKind.CHANGE not in kinds:
+        score = sums[1]
+    elif len(kinds) == 1:
+        score = sums[0]
+    else:
+        score = f"CASE kind WHEN '{EntryKind.CHANGE.value}' THEN {sums[0]} ELSE {sums[1]} END"
+    return f"round(({score}) * {SCORE_STEPS})"
 
 
 def _sources(
@@ -169,9 +217,9 @@ def _sources(
     values["rare"] = rarest(terms, ROWS_SCORED)
     if sum(asked.df for asked in terms if asked.id in values["rare"]) > ROWS_SCORED:
         for together in joined(terms):
-            values |= {f"joined{place}": held for place, held in enumerate(together)}
-            places = range(len(together))
-            held = " OR ".join(f"terms @> %(joined{place})s::int[]" for place in places)
+            values |= {f"all{place}": one.all_of for place, one in enumerate(together)}
+            values |= {f"any{place}": one.any_of for place, one in enumerate(together)}
+            held = " OR ".join(_TOGETHER.format(place) for place in range(len(together)))
             yield _OF_TERMS.format(rare=held, path="")
     yield _OF_TERMS.format(rare="terms && %(rare)s::int[]", path="")
 

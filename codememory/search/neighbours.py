@@ -49,13 +49,19 @@ def asked_neighbours(question: str) -> list[tuple[str, str]]:
 
 def are_neighbours(kept: bytes, pairs: Sequence[tuple[str, str]]) -> list[bool]:
     """Tell of each pair whether it is in the filter."""
+    return [has_pair(kept, pair_number(pair)) for pair in pairs]
+
+
+def pair_number(pair: tuple[str, str]) -> int:
+    """What stands for a pair in a filter."""
+    left, right = pair
+    return (_number(left) * _FIRST + _number(right)) & _MASK
+
+
+def has_pair(kept: bytes, number: int) -> bool:
+    """Whether a filter holds the pair of that number."""
     bits = len(kept) * 8
-    if not bits:
-        return [False] * len(pairs)
-    return [
-        all(kept[place >> 3] >> (place & 7) & 1 for place in _places(pair, bits))
-        for pair in ((_number(left) * _FIRST + _number(right)) & _MASK for left, right in pairs)
-    ]
+    return bits > 0 and all(kept[place >> 3] >> (place & 7) & 1 for place in _places(number, bits))
 
 
 def _filter(pairs: set[int]) -> bytes:

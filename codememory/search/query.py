@@ -17,14 +17,15 @@ from itertools import islice
 from codememory.errors import BadCursorError
 from codememory.models.search import EntryKind, SearchEntry
 from codememory.search import ranking
-from codememory.search.analyser import QUERY_LIMIT
+from codememory.search.analyser import QUERY_LIMIT, query_terms
 from codememory.search.candidates import AskedTerm, asked_terms, entries_with, kept_beside
-from codememory.search.neighbours import are_neighbours, asked_neighbours
+from codememory.search.known import KnownTerms, known_terms
+from codememory.search.neighbours import are_neighbours, asked_neighbours, has_pair, pair_number
 from codememory.search.shape import verbs
 
 MAX_LIMIT = 500
 RANKED_AGAIN = 100  # hits; 500 found nothing more
-SCORE_DIGITS = 6  # a score in a cursor is compared with one that is computed again
+SCORE_DIGITS = 6  # as many as SCORE_STEPS has
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +58,27 @@ def search(
     path: bytes | None = None,
     limit: int = 20,
     cursor: str | None = None,
+    known: Mapping[int, KnownTerms] | None = None,
 ) -> Page:
     """Rank what the scopes hold for a question; no kinds means all of them.
 
-    `path` keeps what touched that file or anything below that folder. Raises BadCursorError for a
-    cursor that another question (or nobody) was given.
+    `path` keeps what touched that file or anything below that folder; `known` is what was looked up
+    of the question's terms before. Raises BadCursorError for a cursor that another question (or
+    nobody) was given.
     """
     wanted = {kind.value for kind in EntryKind if not kinds or kind.value in kinds}
     limit = max(1, min(limit, MAX_LIMIT))
     digest = _digest(scope_ids, question, wanted, path)
     last = _position(cursor, digest) if cursor is not None else None
-    scopes = {scope_id: asked_terms(scope_id, question, wanted) for scope_id in set(scope_ids)}
-    hits = [
-        row
+    known = known or {scope_id: terms_of(scope_id, question) for scope_id in scope_ids}
+    scopes = {pk: asked_terms(known[pk], question, wanted) for pk in set(scope_ids)}
+    # A later page begins anywhere; of the first no more than this can be seen.
+    most = RANKED_AGAIN + limit + 1 if last is None else None
+    hits: list[_Row] = [
+        (-score, entry_id, kind, target_id, scope_id)
         for scope_id, terms in sorted(scopes.items())
-        for row in _scored(scope_id, terms, wanted, path)
+        if terms
+        for score, entry_id, kind, target_id in entries_with(scope_id, terms, wanted, path, most)
     ]
     hits.sort()
     ranked = _ranked_again(hits, question, scopes)
@@ -104,7 +111,7 @@ def explain(scope_id: int, question: str, entry_id: int) -> Explanation | None:
     if entry is None:
         return None
     impacts = dict(zip(entry.terms, entry.impacts, strict=True))
-    terms = asked_terms(scope_id, question, [entry.kind])
+    terms = asked_terms(terms_of(scope_id, question), question, [entry.kind])
     parts = ranking.explain(
         (asked.term, asked.weight, asked.idf_of(entry.kind), ranking.dequantise(impacts[asked.id]))
         for asked in terms
@@ -129,19 +136,9 @@ def _order(hit: Hit) -> tuple[float, int]:
     return -hit.score, hit.entry_id
 
 
-def _scored(
-    scope_id: int, terms: Sequence[AskedTerm], kinds: Collection[str], path: bytes | None
-) -> list[_Row]:
-    if not terms:
-        return []
-    worth = {kind: [asked.weight * asked.idf_of(kind) for asked in terms] for kind in kinds}
-    return [
-        (
-            -round(ranking.score(worth[kind], steps), SCORE_DIGITS),
-            *(entry_id, kind, target_id, scope_id),
-        )
-        for entry_id, kind, target_id, *steps in entries_with(scope_id, terms, kinds, path)
-    ]
+def terms_of(scope_id: int, question: str) -> KnownTerms:
+    """What a scope knows of a question's terms."""
+    return known_terms(scope_id, [asked.term for asked in query_terms(question)])
 
 
 def _hit(row: _Row, behind: float = 0.0) -> Hit:
@@ -161,13 +158,15 @@ def _ranked_again(
         of_scope = [hit for hit in best if hit.scope_id == scope_id]
         beside = kept_beside(scope_id, [hit.entry_id for hit in of_scope])
         pairs = {
-            kind: _pairs(question, scopes[scope_id], kind) for kind in {hit.kind for hit in best}
+            kind: [
+                (pair_number(pair), rarity)
+                for pair, rarity in _pairs(question, scopes[scope_id], kind)
+            ]
+            for kind in {hit.kind for hit in of_scope}
         }
         for hit in of_scope:
             counts, kept = beside.get(hit.entry_id, (None, b""))
-            asked = pairs[hit.kind]
-            there = are_neighbours(kept, [pair for pair, _ in asked])
-            rare = (rarity for (_, rarity), is_there in zip(asked, there, strict=True) if is_there)
+            rare = [rarity for number, rarity in pairs[hit.kind] if has_pair(kept, number)]
             score = ranking.second_score(hit.score, rare, counts, weights)
             again.append(replace(hit, score=round(score, SCORE_DIGITS)))
     again.sort(key=_order)

@@ -2,8 +2,8 @@
 and what the best hits gain by their words' neighbours and by their shape.
 
 Every number is in `weights.json`, which says how it was found. Writers of search rows call
-`weigh`; the query calls `score`, and for its best hits `second_score`; `explain` and
-`explain_shape` show the same sums part by part.
+`weigh`; the query has `score_sql` computed, and for its best hits calls `second_score`; `explain`
+and `explain_shape` show the same sums part by part.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -65,6 +64,7 @@ ENTRY_TERMS: Final = 1_000  # of a larger entry only the strongest: its arrays s
 # 0.1 % of an impact of 1, and the largest that fits a smallint is 255.9.
 QUANTUM: Final = 2048
 QUANTISED_LIMIT: Final = 32_767
+SCORE_STEPS: Final = 1_000_000  # of a score in one: one in a cursor is compared with one made again
 
 
 def impacts(
@@ -133,22 +133,16 @@ def saturated(impact: float) -> float:
     return impact / (impact + K1)
 
 
-@cache
-def saturated_steps() -> tuple[float, ...]:
-    """`saturated` of every step that an impact is kept as: thousands of rows ask for it."""
-    return tuple(saturated(dequantise(step)) for step in range(QUANTISED_LIMIT + 1))
-
-
-def score(weights: Iterable[float], steps: Iterable[int | None]) -> float:
-    """The formula over the weight times idf of each question term, and the step of the impact that
-    a row has for it (None: it has not the term).
+def score_sql(terms: Iterable[tuple[float, str]]) -> str:
+    """The formula as SQL over the weight times idf of each question term, and the column with the
+    step of the impact that a row has for it (0: it has not the term).
     """
-    worth = saturated_steps()
-    total = 0.0
-    for weight, step in zip(weights, steps, strict=True):
-        if step is not None:
-            total += weight * worth[step]
-    return total
+    # impact / (impact + K1) where impact is (step / QUANTUM) squared
+    parts = (
+        f"{float(weight)!r} * ({step} * {step} / ({step} * {step} + {K1 * QUANTUM**2!r}))"
+        for weight, step in terms
+    )
+    return " + ".join(parts)
 
 
 def shape_weights(verbs: Mapping[str, float]) -> tuple[float, ...]:

@@ -114,11 +114,3 @@ def test_it_rates_rare_terms_higher_and_never_below_zero() -> None:
     rarities = [ranking.idf(1_000, n) for n in (1, 10, 500, 1_000, 2_000)]
     assert rarities == sorted(rarities, reverse=True)
     assert min(rarities) >= 0
-
-
-def test_it_explains_the_very_score_it_gives() -> None:
-    asked = [("refund", 1.0, 3.0, 2_900), ("=order_total", 0.7, 5.0, 1_300)]
-    weights = [weight * rarity for _, weight, rarity, _ in asked]
-    scored = ranking.score([*weights, 9.0], [*(step for *_, step in asked), None])
-    rows = [(term, weight, rare, ranking.dequantise(step)) for term, weight, rare, step in asked]
-    assert sum(part.score for part in ranking.explain(rows)) == pytest.approx(scored)

@@ -14,7 +14,7 @@ from codememory.models import EntryKind, Project, SearchEntry
 from codememory.question import ask
 from codememory.search.candidates import ROWS_LEAST, asked_terms, entries_with
 from codememory.search.entries import NewEntry, remove_entries, write_entries
-from codememory.search.query import explain, search
+from codememory.search.query import explain, search, terms_of
 from tests.builders import make_project
 
 pytestmark = pytest.mark.django_db
@@ -136,7 +136,7 @@ def test_a_question_of_frequent_words_scores_what_holds_several_of_them(project:
     with planned() as plans:
         hits = search([project.scope_id], question, limit=100).hits
     assert not any(walks(plan) for plan in plans)
-    wanted = asked_terms(project.scope_id, question, [EntryKind.CHANGE])
+    wanted = asked_terms(terms_of(project.scope_id, question), question, [EntryKind.CHANGE])
     rows = entries_with(project.scope_id, wanted, [EntryKind.CHANGE], None)
     assert ROWS_LEAST <= len(rows) < min(asked.df for asked in wanted)
     assert len(hits) == 100
