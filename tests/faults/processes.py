@@ -48,11 +48,20 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def wait_for(holds: Callable[[], object], what: str, seconds: float = 180) -> None:
-    """Wait until the condition holds; the deadline is for a machine that is slow and loaded."""
+def wait_for(
+    holds: Callable[[], object],
+    what: str,
+    seconds: float = 180,
+    *,
+    told: Callable[[], object] = str,
+) -> None:
+    """Wait until the condition holds; the deadline is for a machine that is slow and loaded.
+
+    `told`: what is there instead, said once the deadline is over.
+    """
     until = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < until, f"{what}: not within {seconds:g} s"
+        assert time.monotonic() < until, f"{what}: not within {seconds:g} s {told()}"
         time.sleep(0.1)
 
 
