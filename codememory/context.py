@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import F
+
 from codememory.change_results import change_results
 from codememory.checkout import Checkout
 from codememory.claim_results import candidate_results, memory_results, section_results
@@ -16,7 +18,7 @@ from codememory.narrowing import applies, applies_to
 from codememory.path_filter import at_or_below, of_paths
 from codememory.paths import raw_path, shown_path
 from codememory.question import Question, ask, rule_matches
-from codememory.search.query import Page
+from codememory.search.query import Page, search_each
 from codememory.search.query import search as find
 from codememory.status import document_coverage, git_coverage
 from codememory.symbol_lookup import changes_of_symbols
@@ -206,10 +208,11 @@ def newest_changes(checkout: Checkout, paths: Sequence[bytes], most: int) -> lis
     """Return the logical changes that touched each file or folder last, the newest first."""
     found: list[int] = []
     for path in paths:
+        # `+ 0`: with the plain column the planner walks all commits back until it has found some.
         rows = (
             FileChange.objects.filter(scope_id=checkout.scope_id, logical_change__isnull=False)
             .filter(of_paths(at_or_below(checkout.scope_id, path)))
-            .order_by("-commit_id")
+            .order_by((F("commit_id") + 0).desc(), "pk")
             .values_list("logical_change_id", flat=True)
         )
         found += list(dict.fromkeys(rows[: most * 4]))[:most]
@@ -219,10 +222,12 @@ def newest_changes(checkout: Checkout, paths: Sequence[bytes], most: int) -> lis
 def _intent(checkout: Checkout, question: Question) -> list[dict[str, Any]]:
     """What documents say about it: sections as observed, candidates as provisional."""
     items: list[dict[str, Any]] = []
-    for kind, most in ((EntryKind.SECTION, INTENT), (EntryKind.CANDIDATE, CANDIDATES)):
-        page = _find(checkout, question, kind, most)
-        best = page.hits[0].score if page.hits else 0.0
-        hits = [hit for hit in page.hits if hit.score >= best * INTENT_SHARE]
+    most_of = {EntryKind.SECTION.value: INTENT, EntryKind.CANDIDATE.value: CANDIDATES}
+    most = max(most_of.values())
+    found = search_each(checkout.scope_id, question.text, list(most_of), most, question.known)
+    for kind, of_kind in found.items():
+        best = of_kind[0].score if of_kind else 0.0
+        hits = [hit for hit in of_kind[: most_of[kind]] if hit.score >= best * INTENT_SHARE]
         show = section_results if kind == EntryKind.SECTION else candidate_results
         results = show(checkout, [hit.target_id for hit in hits])
         for hit in hits:

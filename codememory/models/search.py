@@ -102,7 +102,16 @@ class SearchEntry(OwnedModel):
                 name="search_entry_terms",
                 fastupdate=True,
                 gin_pending_list_limit=PENDING_KB,
-            )
+            ),
+            # The same of texts alone: there are far more changes, which half of the questions of a
+            # context would fetch only to leave them out.
+            GinIndex(
+                fields=["terms"],
+                name="search_entry_text_terms",
+                condition=~Q(kind="change"),
+                fastupdate=True,
+                gin_pending_list_limit=PENDING_KB,
+            ),
         ]
 
     def __str__(self) -> str:

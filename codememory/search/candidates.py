@@ -6,6 +6,7 @@ The reading half of search: the statements; what is in them of the ranking is `r
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,7 +19,7 @@ from codememory.models.search import EntryKind
 from codememory.path_filter import at_or_below
 from codememory.search.analyser import query_terms
 from codememory.search.known import KnownTerms
-from codememory.search.of_path import COLUMNS, OF_TARGETS, of_paths, targets_of
+from codememory.search.of_path import COLUMNS, OF_MEMORIES, OF_TARGETS, of_paths, targets_of
 from codememory.search.ranking import SCORE_STEPS, idf, score_sql
 
 ASKED_TERMS = 32  # the heaviest terms of a question; the rest of a long text adds noise and time
@@ -39,19 +40,26 @@ PATHS_LIMIT = 10_000
 # `scope_id + 0`: with the plain column the planner joins a second index scan in, at a flat cost.
 # So does every other OFFSET 0: what is below it is computed once, however often it is named above.
 _ENTRIES = """
-    SELECT {key}, id, kind, target FROM (
+    SELECT key, id, kind, target FROM (
+        SELECT key, id, kind, target, row_number() OVER ({of} ORDER BY key DESC, id) AS place
+        FROM ({scored}) AS scored
+    ) AS placed {first} ORDER BY key DESC, id
+"""
+_SCORED = """
+    SELECT {key} AS key, id, kind, target FROM (
         SELECT id, kind, target, {steps} FROM (
             SELECT id, kind, terms, impacts, {places},
                 coalesce(logical_change_id, segment_id, candidate_id, memory_id) AS target
             FROM ({found} OFFSET 0) AS found OFFSET 0
         ) AS placed OFFSET 0
-    ) AS entry ORDER BY 1 DESC, id
+    ) AS entry
 """
 # `terms` is sorted: width_bucket finds a term by binary search, array_position walks.
 _PLACE = "width_bucket(%(term{0})s::int, terms) AS place{0}"
 _STEP = """CASE WHEN terms[place{0}] = %(term{0})s::int THEN impacts[place{0}]::float8
     ELSE 0 END AS step{0}"""
-_OF_TERMS = COLUMNS + "WHERE scope_id + 0 = %(scope)s AND kind = ANY(%(kinds)s) AND ({rare}){path}"
+_OF_TERMS = COLUMNS + "WHERE scope_id + 0 = %(scope)s AND kind = ANY(%(kinds)s) AND ({rare}){more}"
+_TEXTS_ALONE = " AND kind <> 'change'"  # there is an index of them
 _TOGETHER = "terms @> %(all{0})s::int[] AND terms && %(any{0})s::int[]"
 _BESIDE = """
     SELECT id, shape, neighbours FROM codememory_searchentry
@@ -155,28 +163,33 @@ def entries_with(
     kinds: Collection[str],
     path: bytes | None,
     most: int | None = None,
+    *,
+    of_each: bool = False,
 ) -> list[tuple[float, int, str, int]]:
-    """Rows of (first score, entry id, kind, target id), best first; `most` is ROWS_LEAST or more.
+    """Rows of (first score, entry id, kind, target id), best first.
 
-    None: all that were scored.
+    `most` is ROWS_LEAST or more, of each kind or in all; None: all that were scored.
     """
     values: dict[str, Any] = {"scope": scope_id, "kinds": sorted(kinds)}
     values.update({f"term{place}": asked.id for place, asked in enumerate(terms)})
     places = range(len(terms))
-    statement = _ENTRIES.format(
+    scored = _SCORED.format(
         key=_score_key(terms, kinds),
         steps=", ".join(_STEP.format(place) for place in places),
         places=", ".join(_PLACE.format(place) for place in places),
         found="{found}",
     )
-    statement += "" if most is None else f"LIMIT {most:d}"
+    of = "PARTITION BY kind" if of_each else ""
+    first = "" if most is None else f"WHERE place <= {most:d}"
+    statement = _ENTRIES.format(of=of, first=first, scored=scored)
     with transaction.atomic(), connection.cursor() as cursor:
         # Comparing arrays row by row costs far more than the planner believes.
         cursor.execute("SET LOCAL enable_seqscan = off")
-        for found in _sources(scope_id, terms, path, values):
+        for found in _sources(scope_id, terms, kinds, path, values):
             cursor.execute(statement.format(found=found), values)
             rows: list[tuple[float, int, str, int]] = cursor.fetchall()
-            if len(rows) >= ROWS_LEAST:
+            counts = Counter(kind for _, _, kind, _ in rows)
+            if (min(counts[kind] for kind in kinds) if of_each else len(rows)) >= ROWS_LEAST:
                 break
         cursor.execute("SET LOCAL enable_seqscan TO DEFAULT")
     return [(key / SCORE_STEPS, entry_id, kind, pk) for key, entry_id, kind, pk in rows]
@@ -198,7 +211,11 @@ def _score_key(terms: Sequence[AskedTerm], kinds: Collection[str]) -> str:
 
 
 def _sources(
-    scope_id: int, terms: Sequence[AskedTerm], path: bytes | None, values: dict[str, Any]
+    scope_id: int,
+    terms: Sequence[AskedTerm],
+    kinds: Collection[str],
+    path: bytes | None,
+    values: dict[str, Any],
 ) -> Iterator[str]:
     """Which entries are scored, as statements; another is asked for when one finds too few."""
     if path is not None and path.rstrip(b"/"):
@@ -212,16 +229,22 @@ def _sources(
             values["paths"] = paths
             values["sources"] = SourceKind.values
             values["rare"] = rarest(terms, ROWS_SCORED_OF_PATH)
-            yield _OF_TERMS.format(rare="terms && %(rare)s::int[]", path=of_paths())
+            yield _OF_TERMS.format(rare="terms && %(rare)s::int[]", more=of_paths())
         return
+    if kinds == {EntryKind.MEMORY}:
+        # People made them: there are few, and all of them are compared.
+        values["rare"] = rarest(terms, sum(asked.df for asked in terms))
+        yield OF_MEMORIES
+        return
+    more = "" if EntryKind.CHANGE in kinds else _TEXTS_ALONE
     values["rare"] = rarest(terms, ROWS_SCORED)
     if sum(asked.df for asked in terms if asked.id in values["rare"]) > ROWS_SCORED:
         for together in joined(terms):
             values |= {f"all{place}": one.all_of for place, one in enumerate(together)}
             values |= {f"any{place}": one.any_of for place, one in enumerate(together)}
             held = " OR ".join(_TOGETHER.format(place) for place in range(len(together)))
-            yield _OF_TERMS.format(rare=held, path="")
-    yield _OF_TERMS.format(rare="terms && %(rare)s::int[]", path="")
+            yield _OF_TERMS.format(rare=held, more=more)
+    yield _OF_TERMS.format(rare="terms && %(rare)s::int[]", more=more)
 
 
 def kept_beside(

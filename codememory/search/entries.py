@@ -148,7 +148,8 @@ def remove_entries(scope_id: int, kind: EntryKind, target_ids: Collection[int]) 
 def settle_index() -> None:
     """Work what waits in the index's list into the index, so that no search has to read it."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT gin_clean_pending_list('search_entry_terms')")
+        for index in ("search_entry_terms", "search_entry_text_terms"):
+            cursor.execute("SELECT gin_clean_pending_list(%s)", [index])
 
 
 def _write(

@@ -57,6 +57,10 @@ OF_TARGETS = "\nUNION ALL".join(
     for kind, target in _OF_KIND
 ).format()
 
+OF_MEMORIES = (
+    f"{COLUMNS} WHERE scope_id = %(scope)s AND kind = 'memory' AND terms && %(rare)s::int[]"
+).format()
+
 
 def targets_of(scope_id: int, paths: Sequence[int], most: int) -> dict[str, list[int]] | None:
     """The rows that entries stand for and that a path has, by kind; None: more than `most`."""
