@@ -20,6 +20,7 @@ from codememory.current_symbols import CurrentSymbols, changed_symbols
 from codememory.errors import RefusedProjectError
 from codememory.inverses import LaterInverses
 from codememory.kept_shadows import KeptShadow, give_back, take_shadow
+from codememory.kept_spans import spans_of
 from codememory.models import FileChange, GitCommit, Project, RefSnapshot
 from codememory.once_per_head import once_per_head
 from codememory.policies import as_policy, newest_policy, reading_generations, values_of
@@ -39,7 +40,7 @@ from collectors.documents import is_document
 from collectors.git import ObjectReader, Shadow, TreeEntry
 from collectors.ignoring import Eligibility, Ignores, read_ignores
 from collectors.paths import read_worktree_file
-from collectors.redact import find_secrets, redact
+from collectors.redact import redact
 from collectors.repository import Head, Repository
 from collectors.values import Gap, GapReason, PathClass, Redaction
 
@@ -127,6 +128,8 @@ class Checkout:
     @cached_property
     def reading(self) -> list[int]:
         """The policy generations under which the very same is read as now."""
+        if self.policy.generation == 1:
+            return [1]
         return reading_generations(self.scope_id, self.policy.generation)
 
     @cached_property
@@ -233,7 +236,7 @@ class Checkout:
         if isinstance(found, Gap):
             return found
         if oid not in self._spans:
-            self._spans[oid] = find_secrets(found)
+            self._spans[oid] = spans_of(found)
         return redact(found, self._spans[oid], self.policy.redaction_key, start, end)
 
     def has_folder(self, path: bytes) -> bool:

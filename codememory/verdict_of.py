@@ -9,6 +9,7 @@ from functools import cached_property
 from django.db import connection
 
 from codememory.checkout import Checkout
+from codememory.kept_spans import spans_of
 from codememory.models import EvidenceSegment, FileChange
 from codememory.verdicts import (
     HunkCase,
@@ -19,7 +20,7 @@ from codememory.verdicts import (
     judge_hunk,
     judge_segment,
 )
-from collectors.redact import find_secrets, redact
+from collectors.redact import redact
 from collectors.values import Hunk, PathClass
 
 # The documents of a worktree that have segments with these digests.
@@ -93,7 +94,7 @@ def judge_stored_segment(
     current = checkout.current(bytes(segment.revision.path.raw))
     if current is not None and current.content is not None and segment.redactions:
         # The stored text has its secrets cut out: compare with the document cut the same way.
-        spans = find_secrets(current.content)
+        spans = spans_of(current.content)
         content, _ = redact(current.content, spans, checkout.policy.redaction_key)
         current = replace(current, content=content)
     return judge_segment(
@@ -129,7 +130,7 @@ class MovedTexts:
                 continue
             content = other.content
             if segment.redactions:
-                content, _ = redact(content, find_secrets(content), checkout.policy.redaction_key)
+                content, _ = redact(content, spans_of(content), checkout.policy.redaction_key)
             if contains_segment(text, content, is_piece=segment.is_truncated):
                 return path
         return None

@@ -1,7 +1,5 @@
 """An index of the terms of texts alone."""
 
-from __future__ import annotations
-
 import django.contrib.postgres.indexes
 from django.db import migrations, models
 
