@@ -74,16 +74,17 @@ def measured(
     for question in asked[-WARM_UP:]:
         ask(what, question, paths[-1])
     waited, worked, slow = [], [], ("", 0.0)
+    cpu_now = meter()
     for question, path in zip(asked, paths, strict=True):
-        cpu, started = cpu_of(door), time.perf_counter()
+        cpu, started = cpu_now(), time.perf_counter()
         ask(what, question, path)
         waited.append((time.perf_counter() - started) * 1000)
-        worked.append((cpu_of(door) - cpu) * 1000)
+        worked.append((cpu_now() - cpu) * 1000)
         slow = max(slow, (f"{question} {path or ''}", worked[-1]), key=lambda one: one[1])
     figures = {name: round(at(waited, share), 1) for name, share in SHARES.items()}
     figures |= {f"cpu_{name}": round(at(worked, share), 1) for name, share in SHARES.items()}
     name = f"{what}, {'with' if paths[0] is not None else 'without'} path"
-    cpu_told = [f"{figures[f'cpu_{n}']}" if door == "process" else "" for n in ("p50", "p95")]
+    cpu_told = [f"{figures[f'cpu_{n}']}" for n in ("p50", "p95")]
     shown = [f"{figures[n]}" for n in SHARES] + cpu_told
     print(f"| {name} | {door} | " + " | ".join(shown) + " |", flush=True)
     return {"door": door, "asked": name, "bar": BARS[what], **figures, "most_work": slow[0][:200]}
@@ -100,22 +101,38 @@ def load() -> str:
     return ", ".join(f"{one:.1f}" for one in os.getloadavg())
 
 
-def cpu_of(door: str) -> float:
-    """Seconds of processor time of this process, the database's for it, and the children's."""
-    if door != "process":
-        return 0.0
-    times = os.times()
-    return time.process_time() + times.children_user + times.children_system + _backend_seconds()
+def meter() -> Callable[[], float]:
+    """Tells seconds of processor time so far: of the asking process or the server, its children,
+    and the database's sessions as they are now (over HTTP all of them; one alone is asked).
+    """
+    from benchmarks.processes import family, worked_seconds  # noqa: PLC0415
+
+    sessions = _sessions()
+
+    def seconds() -> float:
+        if _servers:
+            return worked_seconds([*family(_servers[-1]), *sessions])
+        times = os.times()
+        own = time.process_time() + times.children_user + times.children_system
+        return own + worked_seconds(sessions)
+
+    return seconds
 
 
-def _backend_seconds() -> float:
+_servers: list[int] = []  # the web process that is asked
+
+
+def _sessions() -> list[int]:
+    """The processes of the database that serve this one, or all of them while a server is asked."""
     from django.db import connection  # noqa: PLC0415 -- needs the settings
 
-    pid = connection.connection.info.backend_pid if connection.connection else None
-    try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
-    except OSError:
-        return 0.0
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+            " AND backend_type = 'client backend' AND (%s OR pid = pg_backend_pid())",
+            [bool(_servers)],
+        )
+        return [pid for (pid,) in cursor.fetchall()]
 
 
 def questions(project: Project, most: int) -> list[str]:
@@ -232,8 +249,10 @@ def served(project: Project) -> Iterator[str]:
     with subprocess.Popen(web_command(PORT), cwd=root) as server:
         try:
             _wait_for(server)
+            _servers.append(server.pid)
             yield token
         finally:
+            _servers.clear()
             server.terminate()
 
 

@@ -19,7 +19,7 @@ sys.path.pop(0)  # this folder: its names hide modules of Python
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.big import add_arguments, big_project, reviewer
-from benchmarks.latency import at, cpu_of, load, questions, rows_of, some_paths
+from benchmarks.latency import at, load, meter, questions, rows_of, some_paths
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -66,6 +66,7 @@ def measured(client: Client, name: str, addresses: list[str]) -> dict[str, Any]:
     from benchmarks.plans import watched  # noqa: PLC0415 -- needs Django
 
     waited, worked, size, statements, slowest = [], [], 0, 0, ("", 0.0)
+    cpu_now = meter()
     for address in addresses:
         with watched() as seen:
             answer = client.get(address)
@@ -73,10 +74,10 @@ def measured(client: Client, name: str, addresses: list[str]) -> dict[str, Any]:
             print(f"{address} answers {answer.status_code}", file=sys.stderr)
         size, statements = max(size, len(answer.content)), max(statements, len(seen.ran))
         for _ in range(TIMES):
-            cpu, started = cpu_of("process"), time.perf_counter()
+            cpu, started = cpu_now(), time.perf_counter()
             client.get(address)
             waited.append((time.perf_counter() - started) * 1000)
-            worked.append((cpu_of("process") - cpu) * 1000)
+            worked.append((cpu_now() - cpu) * 1000)
         slowest = max(slowest, (address, min(worked[-TIMES:])), key=lambda one: one[1])
     p95, cpu = at(waited, 0.95), at(worked, 0.95)
     shown = [f"{at(waited, 0.5):.0f}", f"{p95:.0f}", f"{cpu:.0f}", f"{statements}"]

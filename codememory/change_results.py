@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,14 @@ from codememory.search.line_kinds import DEFINITION
 from codememory.verdict_of import file_cases, judge_cases
 from codememory.verdicts import Verdict, aggregate
 from codememory.worth import Worth
-from collectors.values import Gap, Hunk
+from collectors.values import Gap, Hunk, PathClass
 
 HUNKS_READ = 40  # of a file
 HUNKS_SHOWN = 3
+TEXT_BYTES = 8_000  # of a hunk's two sides, compared with the question
+BOUND_BYTES = 2 * TEXT_BYTES  # of each side: where secrets are cut out, more of it is compared
+MARK = "REDACTED"  # stands in the place of a secret
+ROUNDING = 1e-9
 WINDOW_LINES = 2_000  # of a side, among which a snippet is chosen
 HUNKS_DIFFER = "HUNKS_DIFFER"  # method of a change whose shown hunks are judged differently
 SNIPPET_LINES, SNIPPET_CHARACTERS = 14, 1_200
@@ -35,6 +39,19 @@ class _ScoredHunk:
     before: bytes
     after: bytes
     inside: str  # name of the definition that the hunk stands in, or empty
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A hunk before its text is looked at: the most that it can score, and what of that is sure."""
+
+    row: FileChange
+    number: int
+    hunk: Hunk
+    inside: str
+    beside: float  # for its path and the name of its definition
+    share: float  # of a score that its kind of file keeps
+    most: float
 
 
 def change_results(
@@ -81,9 +98,13 @@ class _Shown:
 def _shown(
     checkout: Checkout, rows: Sequence[FileChange], worth: Worth, only_paths: frozenset[bytes]
 ) -> _Shown:
-    hunks = _best_hunks(checkout, rows, worth, only_paths)
-    best = hunks[0].row if hunks else rows[0]
-    return _Shown(best, [h for h in hunks if h.row.pk == best.pk][:HUNKS_SHOWN])
+    """Choose the file with the best hunk, and the best hunks of it."""
+    readable = [row for row in rows if row.content_change and row.path_class not in UNREAD_CLASSES]
+    places = [place for row in readable for place in _places(checkout, row, worth)]
+    asked = [place for place in places if is_asked(_path_of(place.row), only_paths)]
+    choice = _Choice(checkout, worth, asked or places)
+    best = choice.best()
+    return _Shown(best.row, choice.best_of(best.row)) if best else _Shown(rows[0], [])
 
 
 def _result(
@@ -121,39 +142,74 @@ def _path_of(row: FileChange) -> bytes:
     return bytes(path.raw) if path else b""
 
 
-def _best_hunks(
-    checkout: Checkout,
-    rows: Sequence[FileChange],
-    worth: Worth,
-    only_paths: frozenset[bytes],
-) -> list[_ScoredHunk]:
-    readable = [row for row in rows if row.content_change and row.path_class not in UNREAD_CLASSES]
-    found = []
-    for row in readable:
-        found += _scored_hunks(checkout, row, worth)
-    return sorted(
-        found,
-        key=lambda h: (not is_asked(_path_of(h.row), only_paths), -h.score, h.row.pk, h.number),
-    )
+class _Choice:
+    """Finds the best of hunks without looking at them all.
+
+    A hunk's text is compared with the question without the secrets in it, for which the whole file
+    is looked through. What it scores with them is soon known and is no less: the best in that order
+    are compared, until the next cannot be better.
+    """
+
+    def __init__(self, checkout: Checkout, worth: Worth, places: Iterable[_Place]) -> None:
+        self._checkout = checkout
+        self._worth = worth
+        self._places = sorted(places, key=lambda place: -place.most)
+        self._scored: dict[tuple[int, int], _ScoredHunk] = {}
+
+    def best(self) -> _ScoredHunk | None:
+        return next(iter(self._first(self._places, 1)), None)
+
+    def best_of(self, row: FileChange) -> list[_ScoredHunk]:
+        of_row = [place for place in self._places if place.row.pk == row.pk]
+        return self._first(of_row, HUNKS_SHOWN)
+
+    def _first(self, places: Iterable[_Place], most: int) -> list[_ScoredHunk]:
+        best: list[_ScoredHunk] = []
+        for place in places:
+            if len(best) == most and best[-1].score > place.most:
+                break
+            best.append(self._score(place))
+            best.sort(key=lambda hunk: (-hunk.score, hunk.row.pk, hunk.number))
+            del best[most:]
+        return best
+
+    def _score(self, place: _Place) -> _ScoredHunk:
+        key = (place.row.pk, place.number)
+        if key not in self._scored:
+            self._scored[key] = _scored(self._checkout, place, self._worth)
+        return self._scored[key]
 
 
-def _scored_hunks(checkout: Checkout, row: FileChange, worth: Worth) -> list[_ScoredHunk]:
+def _places(checkout: Checkout, row: FileChange, worth: Worth) -> list[_Place]:
+    """The hunks of a file with the most that each can score."""
     change = row.content_change
     assert change is not None
     old, new = checkout.content(change.old_oid), checkout.content(change.new_oid)
     hunks = change.hunks()
     path_worth = worth.of(_path_of(row).decode("utf-8", "replace"))
-    class_share = 1.0 if row.path_class == "NORMAL" else 0.3
+    mark_worth = worth.of(MARK)
     found = []
     for number in list(row.hunk_numbers or range(1, len(hunks) + 1))[:HUNKS_READ]:
         hunk = hunks[number - 1]
-        before = _side(checkout, change.old_oid, hunk.old_start, hunk.old_end)
-        after = _side(checkout, change.new_oid, hunk.new_start, hunk.new_end)
-        text = (before + b"\n" + after)[:8000].decode("utf-8", "replace")
         name = _enclosing(new if hunk.new_lines else old, hunk)
-        score = worth.of(text) + 0.5 * path_worth + 0.5 * worth.of(name)
-        found.append(_ScoredHunk(score * class_share, row, number, hunk, before, after, name))
+        beside = 0.5 * path_worth + 0.5 * worth.of(name)
+        before = (old or b"")[hunk.old_start : min(hunk.old_end, hunk.old_start + BOUND_BYTES)]
+        after = (new or b"")[hunk.new_start : min(hunk.new_end, hunk.new_start + BOUND_BYTES)]
+        text = (before + b"\n" + after).decode("utf-8", "replace")
+        share = 1.0 if row.path_class == PathClass.NORMAL else 0.3
+        most = (worth.of(text) + mark_worth + beside) * share
+        found.append(_Place(row, number, hunk, name, beside, share, most + ROUNDING))
     return found
+
+
+def _scored(checkout: Checkout, place: _Place, worth: Worth) -> _ScoredHunk:
+    change, hunk = place.row.content_change, place.hunk
+    assert change is not None
+    before = _side(checkout, change.old_oid, hunk.old_start, hunk.old_end)
+    after = _side(checkout, change.new_oid, hunk.new_start, hunk.new_end)
+    text = (before + b"\n" + after)[:TEXT_BYTES].decode("utf-8", "replace")
+    score = (worth.of(text) + place.beside) * place.share
+    return _ScoredHunk(score, place.row, place.number, hunk, before, after, place.inside)
 
 
 def _side(checkout: Checkout, oid: str | None, start: int, end: int) -> bytes:

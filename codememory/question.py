@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from codememory.search.analyser import query_terms, term_counts
 from codememory.search.known import KnownTerms, known_terms
@@ -51,15 +52,16 @@ def rule_matches(scope_id: int, question: Question, rules: Mapping[int, str]) ->
     return {pk: _share(question, asked, words, known) for pk, words in words_of.items()}
 
 
-def _words(statement: str) -> set[str]:
-    """The telling words of a rule."""
+@lru_cache(maxsize=2_048)
+def _words(statement: str) -> frozenset[str]:
+    """The telling words of a rule; every task is compared with the same rules."""
     counts = term_counts(statement)
     plain = " ".join(term for term in counts if not term.startswith("="))
     telling = {term.term for term in query_terms(plain) if term.weight > STOP_WEIGHT_LIMIT}
-    return telling & set(counts)
+    return frozenset(telling & set(counts))
 
 
-def _share(question: Question, asked: set[str], words: set[str], known: KnownTerms) -> float:
+def _share(question: Question, asked: Set[str], words: Set[str], known: KnownTerms) -> float:
     matched = words & question.content_terms
     if len(matched) < RULE_WORDS:
         return 0.0

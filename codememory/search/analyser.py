@@ -70,7 +70,8 @@ def term_counts(text: str) -> dict[str, float]:
     return counts
 
 
-def query_terms(text: str) -> list[QueryTerm]:
+@lru_cache(maxsize=32)  # an answer asks for those of its question again and again
+def query_terms(text: str) -> tuple[QueryTerm, ...]:
     """The distinct terms of a question, heaviest first; weak words count fully only when alone."""
     words = parted_words(text[:QUERY_LIMIT])
     weights: dict[str, float] = {}
@@ -84,7 +85,7 @@ def query_terms(text: str) -> list[QueryTerm]:
     for term in _joined(words):
         weights.setdefault(term, JOINED_WEIGHT)
     ranked = sorted(weights.items(), key=lambda pair: -pair[1])[:QUERY_TERM_LIMIT]
-    return [QueryTerm(term, weight) for term, weight in ranked]
+    return tuple(QueryTerm(term, weight) for term, weight in ranked)
 
 
 def _share(word: str) -> float:

@@ -182,6 +182,7 @@ def entries_with(
     of = "PARTITION BY kind" if of_each else ""
     first = "" if most is None else f"WHERE place <= {most:d}"
     statement = _ENTRIES.format(of=of, first=first, scored=scored)
+    is_nested = connection.in_atomic_block
     with transaction.atomic(), connection.cursor() as cursor:
         # Comparing arrays row by row costs far more than the planner believes.
         cursor.execute("SET LOCAL enable_seqscan = off")
@@ -191,7 +192,8 @@ def entries_with(
             counts = Counter(kind for _, _, kind, _ in rows)
             if (min(counts[kind] for kind in kinds) if of_each else len(rows)) >= ROWS_LEAST:
                 break
-        cursor.execute("SET LOCAL enable_seqscan TO DEFAULT")
+        if is_nested:  # otherwise it ends with the transaction
+            cursor.execute("SET LOCAL enable_seqscan TO DEFAULT")
     return [(key / SCORE_STEPS, entry_id, kind, pk) for key, entry_id, kind, pk in rows]
 
 

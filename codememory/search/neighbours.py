@@ -61,7 +61,10 @@ def pair_number(pair: tuple[str, str]) -> int:
 def has_pair(kept: bytes, number: int) -> bool:
     """Whether a filter holds the pair of that number."""
     bits = len(kept) * 8
-    return bits > 0 and all(kept[place >> 3] >> (place & 7) & 1 for place in _places(number, bits))
+    if not bits:
+        return False
+    first, second = number % bits, ((number ^ number >> 15) * _SECOND & _MASK) % bits
+    return bool(kept[first >> 3] >> (first & 7) & kept[second >> 3] >> (second & 7) & 1)
 
 
 def _filter(pairs: set[int]) -> bytes:
@@ -69,16 +72,12 @@ def _filter(pairs: set[int]) -> bytes:
     if not bits:
         return b""
     kept = bytearray(bits // 8)
-    for pair in pairs:  # _places, without a call for each of a thousand pairs a change
+    for pair in pairs:  # two places each, as `has_pair` looks for them
         place = pair % bits
         kept[place >> 3] |= 1 << (place & 7)
         place = ((pair ^ pair >> 15) * _SECOND & _MASK) % bits
         kept[place >> 3] |= 1 << (place & 7)
     return bytes(kept)
-
-
-def _places(pair: int, bits: int) -> tuple[int, int]:
-    return pair % bits, ((pair ^ pair >> 15) * _SECOND & _MASK) % bits
 
 
 @lru_cache(maxsize=32_768)
