@@ -102,37 +102,30 @@ def load() -> str:
 
 
 def meter() -> Callable[[], float]:
-    """Tells seconds of processor time so far: of the asking process or the server, its children,
-    and the database's sessions as they are now (over HTTP all of them; one alone is asked).
+    """Tells seconds of processor time so far: of this process and its session of the database, to
+    the nanosecond; or of the server that is asked and the whole database, to ten milliseconds.
     """
-    from benchmarks.processes import family, worked_seconds  # noqa: PLC0415
+    from django.db import connection  # noqa: PLC0415 -- needs the settings
 
-    sessions = _sessions()
+    from benchmarks.processes import parent_of, processor_seconds, worked_seconds  # noqa: PLC0415
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (session,) = cursor.fetchone()
 
     def seconds() -> float:
-        if _servers:
-            return worked_seconds([*family(_servers[-1]), *sessions])
         times = os.times()
         own = time.process_time() + times.children_user + times.children_system
-        return own + worked_seconds(sessions)
+        return own + worked_seconds(session)
 
-    return seconds
+    def seconds_over_http() -> float:
+        # Threads and sessions end with their request: only what they belong to knows of them.
+        return sum(processor_seconds(pid) for pid in (_servers[-1], parent_of(session)))
+
+    return seconds_over_http if _servers else seconds
 
 
 _servers: list[int] = []  # the web process that is asked
-
-
-def _sessions() -> list[int]:
-    """The processes of the database that serve this one, or all of them while a server is asked."""
-    from django.db import connection  # noqa: PLC0415 -- needs the settings
-
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
-            " AND backend_type = 'client backend' AND (%s OR pid = pg_backend_pid())",
-            [bool(_servers)],
-        )
-        return [pid for (pid,) in cursor.fetchall()]
 
 
 def questions(project: Project, most: int) -> list[str]:

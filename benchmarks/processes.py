@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -113,11 +112,10 @@ def _kib(value: str | None) -> int:
     return int(value.split()[0]) if value else 0
 
 
-def worked_seconds(pids: Iterable[int]) -> float:
-    """Seconds of processor of these processes, all their threads; to the nanosecond."""
-    total = 0
-    for pid in pids:
-        for task in (PROC / str(pid)).glob("task/*/schedstat"):
-            with contextlib.suppress(OSError, IndexError):  # it ended meanwhile
-                total += int(task.read_text(encoding="ascii").split()[0])
-    return total / 1e9
+def worked_seconds(pid: int) -> float:
+    """Seconds of processor of a process of one thread, to the nanosecond."""
+    return int((PROC / str(pid) / "schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+
+
+def parent_of(pid: int) -> int:
+    return int(_status(pid)["PPid"])
