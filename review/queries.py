@@ -21,7 +21,7 @@ from codememory.models import (
     ReviewDecision,
 )
 from codememory.paths import shown_path
-from codememory.verdict_of import judge_stored_segment
+from codememory.verdict_of import MovedTexts, judge_stored_segment
 from codememory.verdicts import VerdictKind, aggregate
 from review.actions import is_plan, why_not_promotable, why_not_undoable
 from review.comparisons import Comparison, comparison_of
@@ -154,7 +154,7 @@ class Sheet:
 
 
 def rows_of(project: Project, candidates: Sequence[Candidate]) -> list[Row]:
-    """Return the queue's rows for a page of candidates; two queries and one open checkout."""
+    """Return the queue's rows for a page of candidates; three queries and one open checkout."""
     links: defaultdict[int | None, list[EvidenceLink]] = defaultdict(list)
     for link in (
         EvidenceLink.objects.filter(scope_id=project.scope_id, candidate__in=candidates)
@@ -165,8 +165,9 @@ def rows_of(project: Project, candidates: Sequence[Candidate]) -> list[Row]:
     shown = Candidate.objects.filter(scope_id=project.scope_id, pk__in=[c.pk for c in candidates])
     conflicting = set(shown.filter(has_rival_subject()).values_list("pk", flat=True))
     with Checkout(project) as checkout:
+        moved = MovedTexts(checkout, [link.segment for each in links.values() for link in each])
         return [
-            _row(checkout, candidate, links[candidate.pk], candidate.pk in conflicting)
+            _row(checkout, moved, candidate, links[candidate.pk], candidate.pk in conflicting)
             for candidate in candidates
         ]
 
@@ -268,12 +269,16 @@ def count_pending(project: Project) -> int:
 
 
 def _row(
-    checkout: Checkout, candidate: Candidate, links: list[EvidenceLink], has_conflict: bool
+    checkout: Checkout,
+    moved: MovedTexts,
+    candidate: Candidate,
+    links: list[EvidenceLink],
+    has_conflict: bool,
 ) -> Row:
     if not links:
         return Row(candidate, "", 0, VerdictKind.UNKNOWN, has_conflict)
     path = shown_path(bytes(links[0].segment.revision.path.raw)) or ""
     if checkout.refused is not None:
         return Row(candidate, path, len(links) - 1, VerdictKind.UNKNOWN, has_conflict)
-    verdict = aggregate([judge_stored_segment(checkout, link.segment) for link in links]).verdict
-    return Row(candidate, path, len(links) - 1, verdict, has_conflict)
+    verdicts = [judge_stored_segment(checkout, link.segment, moved) for link in links]
+    return Row(candidate, path, len(links) - 1, aggregate(verdicts).verdict, has_conflict)

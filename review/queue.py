@@ -107,7 +107,7 @@ class Order:
         self._by_conflict = filters.sort == "conflict"
         self._column = COLUMNS.get(filters.sort)
         self._falls = filters.sort in ("new", "sure")  # an index is read from one of its ends
-        self._conflict = in_conflict(project)
+        self._conflict = in_conflict(project) if self._by_conflict else Q()
 
     def segments(self, key: Key | None) -> list[tuple[Q, Key | None]]:
         """Return what is still to come after a key: each segment, and where to begin in it."""

@@ -11,14 +11,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Count, F, FilteredRelation, Func, Max, Q, QuerySet
+from django.db.models import Case, Count, F, FilteredRelation, Func, Max, Q, QuerySet, When
 
 from codememory.models import Candidate, CandidateTraits, Project, ReviewDecision
 from review.filters import FACETS, Filters
-from review.queue_set import age_of, reaching
+from review.queue_set import age_of
 
 LIFE = 300.0  # seconds
 MAX_KEPT = 64  # projects
@@ -58,66 +59,100 @@ class Cell(NamedTuple):
 
 COUNTED = frozenset({"type", "modality", "layer", "source", "flag", "age"})
 Cells = Counter[Cell]
+VALUES = ("state", "type", "modality", "layer", "flags", "sources", "how_old")  # as a cell has them
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of candidates by all counted properties, and those again by what says them.
+
+    `said` has the documents that say most of the project's.
+    """
+
+    cells: Cells
+    said: dict[int, Cells]
+
+    @classmethod
+    def of(cls, places: Iterable[int]) -> Tally:
+        return cls(Counter(), {place: Counter() for place in places})
+
+    def add(self, cell: Cell, number: int, places: Iterable[int] | None) -> None:
+        self.cells[cell] += number
+        for place in self.said.keys() & set(places or ()):
+            self.said[place][cell] += number
+
+    def plus(self, other: Tally) -> Tally:
+        """Both together; counts may be below nothing in what is to be taken away."""
+        found = Tally(self.cells.copy(), {place: one.copy() for place, one in self.said.items()})
+        found.cells.update(other.cells)
+        for place in found.said.keys() & other.said.keys():
+            found.said[place].update(other.said[place])
+        return found
+
+    def minus(self, other: Tally) -> Tally:
+        taken = Tally.of(other.said)
+        taken.cells.subtract(other.cells)
+        for place, cells in other.said.items():
+            taken.said[place].subtract(cells)
+        return self.plus(taken)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Counts of a whole project, and up to which decision and candidate they reach."""
+    """A tally, and up to which decision and candidate it reaches."""
 
-    cells: Cells
+    tally: Tally
     decision: int
     candidate: int
     until: float
-    paths: list[int]  # the documents that say most
 
 
-def cells_of(project: Project, filters: Filters) -> Cells:
-    """Return the counts of what words, document and likeness leave, by all counted properties."""
-    if not filters.is_counted_whole:
-        return count_cells(project, filters, reaching(project, filters))
+def tally_of(project: Project, filters: Filters) -> Tally:
+    """Return the counts of all candidates: what passes filters that are counted is a sum of it."""
     with _lock:
         kept = _kept.get(project.scope_id)
     if kept is None or kept.until < time.monotonic():
-        return _count_anew(project, filters).cells
-    return _set_right(project, filters, kept) or _count_anew(project, filters).cells
+        return _count_anew(project, filters)
+    return _set_right(project, filters, kept) or _count_anew(project, filters)
 
 
-def count_cells(project: Project, filters: Filters, found: QuerySet[Candidate]) -> Cells:
-    """Count these candidates."""
-    counted = _described(project, filters, found).annotate(n=Count("*")).order_by()
-    cells: Cells = Counter()
+def tally(
+    project: Project, filters: Filters, found: QuerySet[Candidate], places: Collection[int]
+) -> Tally:
+    """Count these candidates in one pass; `places` are the documents that are told apart."""
+    tallied = Tally.of(places)
+    apart = Case(When(own__paths__overlap=list(places), then=F("own__paths")))
+    counted = _described(project, filters, found, apart).annotate(n=Count("*")).order_by()
     for row in counted:
-        cells[_cell(row[:-1])] += int(str(row[-1]))
-    return cells
+        tallied.add(_cell(row[:-2]), row[-1], row[-2])
+    return tallied
 
 
-def top_paths(project: Project) -> list[int]:
+def top_places(scope_id: int) -> list[int]:
     """Return the documents that say most of the project's candidates, as last counted."""
     with _lock:
-        kept = _kept.get(project.scope_id)
-    return kept.paths if kept else _count_paths(project.scope_id)
+        kept = _kept.get(scope_id)
+    return list(kept.tally.said) if kept else _count_places(scope_id)
 
 
-def _count_anew(project: Project, filters: Filters) -> _Kept:
+def _count_anew(project: Project, filters: Filters) -> Tally:
     scope = project.scope_id
     # First up to where, then the counts: what comes between is set right to what it is already.
     decision = ReviewDecision.objects.filter(scope_id=scope).aggregate(n=Max("pk"))["n"] or 0
     candidate = Candidate.objects.filter(scope_id=scope).aggregate(n=Max("pk"))["n"] or 0
     within = Candidate.objects.filter(scope_id=scope, pk__lte=candidate)
-    cells = count_cells(project, filters, within)
-    until = time.monotonic() + LIFE
-    kept = _Kept(cells, decision, candidate, until, _count_paths(scope))
-    if cells.total() <= FEW:
-        return kept
+    tallied = tally(project, filters, within, _count_places(scope))
+    if tallied.cells.total() <= FEW:
+        return tallied
     with _lock:
-        _kept[scope] = kept
+        _kept[scope] = _Kept(tallied, decision, candidate, time.monotonic() + LIFE)
         _kept.move_to_end(scope)
         while len(_kept) > MAX_KEPT:
             _kept.popitem(last=False)
-    return kept
+    return tallied
 
 
-def _set_right(project: Project, filters: Filters, kept: _Kept) -> Cells | None:
+def _set_right(project: Project, filters: Filters, kept: _Kept) -> Tally | None:
     """Return the counts with what changed since; None where that is too much to look up."""
     scope = project.scope_id
     decisions = ReviewDecision.objects.filter(scope_id=scope, pk__gt=kept.decision).order_by("pk")
@@ -130,41 +165,44 @@ def _set_right(project: Project, filters: Filters, kept: _Kept) -> Cells | None:
         before.setdefault(number, state.lower())
     if len(before) > MAX_CHANGES:
         return None
-    cells = kept.cells.copy()
-    found = Candidate.objects.filter(scope_id=scope, pk__in=before, pk__lte=kept.candidate)
-    for row in _described(project, filters, found, "pk"):
-        cell = _cell(row[1:])
-        cells[cell._replace(state=before[int(str(row[0]))])] -= 1
-        cells[cell] += 1
-    fresh = Candidate.objects.filter(scope_id=scope, pk__gt=kept.candidate)
-    cells.update(count_cells(project, filters, fresh))
-    return cells
+    every = Candidate.objects.filter(scope_id=scope)
+    known, fresh = every.filter(pk__lte=kept.candidate), every.filter(pk__gt=kept.candidate)
+    found = kept.tally
+    if before:
+        moved = Tally.of(found.said)
+        decided = known.filter(pk__in=before)
+        for row in _described(project, filters, decided, F("own__paths"), "pk"):
+            *values, places, number = row
+            cell = _cell(values)
+            moved.add(cell._replace(state=before[number]), -1, places)
+            moved.add(cell, 1, places)
+        found = found.plus(moved)
+    if fresh.exists():
+        found = found.plus(tally(project, filters, fresh, found.said))
+    return found
 
 
 def _described(
-    project: Project, filters: Filters, found: QuerySet[Candidate], *first: str
-) -> QuerySet[Candidate, tuple[object, ...]]:
+    project: Project,
+    filters: Filters,
+    found: QuerySet[Candidate],
+    places: F | Case,
+    *more: str,
+) -> QuerySet[Candidate, tuple[Any, ...]]:
+    """Return the values of each candidate's cell, the documents that say it, and more."""
     own = FilteredRelation("traits", condition=Q(traits__scope_id=project.scope_id))
-    described = found.annotate(own=own).annotate(sources=F("own__sources"), how_old=age_of(filters))
-    return described.values_list(
-        *first, "state", "type", "modality", "layer", "flags", "sources", "how_old"
+    described = found.annotate(own=own).annotate(
+        sources=F("own__sources"), how_old=age_of(filters), places=places
     )
+    return described.values_list(*VALUES, "places", *more)
 
 
-def _cell(values: tuple[object, ...]) -> Cell:
+def _cell(values: Sequence[Any]) -> Cell:
     state, type_, modality, layer, flags, sources, age = values
-    return Cell(
-        str(state).lower(),
-        str(type_),
-        str(modality),
-        str(layer),
-        tuple(flags),  # type: ignore[arg-type]
-        tuple(sources or ()),  # type: ignore[arg-type]
-        str(age),
-    )
+    return Cell(state.lower(), type_, modality, layer, tuple(flags), tuple(sources or ()), age)
 
 
-def _count_paths(scope_id: int) -> list[int]:
+def _count_places(scope_id: int) -> list[int]:
     counted = (
         CandidateTraits.objects.filter(scope_id=scope_id)
         .annotate(place=Func(F("paths"), function="unnest"))

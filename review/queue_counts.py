@@ -14,7 +14,6 @@ from django.http import QueryDict
 
 from codememory.models import (
     Candidate,
-    CandidateTraits,
     KnowledgeType,
     Layer,
     Modality,
@@ -26,7 +25,7 @@ from codememory.paths import shown_path
 from review.claims import claims_of
 from review.filters import AGES, CLAIMED, FLAGS, SECOND, SOURCES, Filters, QueueForm
 from review.forms import STATES
-from review.queue_cells import Cells, cells_of, count_cells, top_paths
+from review.queue_cells import Cells, Tally, tally, tally_of, top_places
 from review.queue_set import in_conflict, in_state, passing, reaching
 from review.second_reviewers import waiting_in
 
@@ -95,7 +94,8 @@ class Counts:
         self._project, self._filters = project, filters
         self._claims = claims_of(project, filters.me)
         self._waiting = waiting_in(project, filters.me)
-        self._cells = self._among(but="")
+        self._tally = self._count(filters)
+        self._cells = self._tally.cells
 
     @property
     def total(self) -> int:
@@ -106,31 +106,29 @@ class Counts:
         found = self._of("state")
         return {**{state: found[state] for state, _ in STATES}, "any": sum(found.values())}
 
-    def _among(self, but: str) -> Cells:
-        """The cells of what conflict, claims and second reviewers leave, but for the filter `but`.
+    def _count(self, filters: Filters) -> Tally:
+        """Count what words, document, likeness, conflict, claims and second reviewers leave.
 
         Few candidates are in conflict, claimed or endorsed: those are counted by themselves.
         """
-        project, filters = self._project, self._filters
-        wants_conflict = filters.conflict and but != "conflict"
-        claimed = filters.claimed if but != "claimed" else ""
+        project, claimed = self._project, filters.claimed
         found = reaching(project, filters)
-        second = filters.second if but != "second" else ""
-        if not (wants_conflict or second) and claimed in ("", "nobody"):
-            cells = cells_of(project, filters).copy()
-            if claimed:
-                taken = found.filter(pk__in=list(self._claims))
-                cells.subtract(count_cells(project, filters, taken))
-            return cells
-        if wants_conflict:
+        narrowed = filters.conflict or filters.second or claimed not in ("", "nobody")
+        if filters.is_counted_whole and not narrowed:
+            whole = tally_of(project, filters)
+            if not (claimed and self._claims):
+                return whole
+            taken = found.filter(pk__in=list(self._claims))
+            return whole.minus(tally(project, filters, taken, whole.said))
+        if filters.conflict:
             found = found.filter(in_conflict(project))
-        if second:
-            found = found.filter(pk__in=self._waiting_for(second))
+        if filters.second:
+            found = found.filter(pk__in=self._waiting_for(filters.second))
         if claimed == "nobody":
             found = found.exclude(pk__in=list(self._claims))
         elif claimed:
             found = found.filter(pk__in=self._claimed(claimed))
-        return count_cells(project, filters, found)
+        return tally(project, filters, found, top_places(project.scope_id))
 
     def _claimed(self, by: str) -> list[int]:
         is_mine = by == "mine"
@@ -189,7 +187,7 @@ class Counts:
         found = in_state(free, passing(self._project, free).filter(pk__in=list(self._claims)))
         numbers = list(found.values_list("pk", flat=True))
         mine = sum(self._claims[number].is_mine for number in numbers)
-        everything = _sum(self._among(but="claimed"), self._filters)
+        everything = _sum(self._count(free).cells, free)
         counts = {"mine": mine, "others": len(numbers) - mine}
         return Counter({**counts, "nobody": everything - len(numbers)})
 
@@ -235,17 +233,15 @@ class Counts:
         ]
 
     def _said_in(self) -> dict[str, int]:
-        scope, filters = self._project.scope_id, replace(self._filters, path="")
-        top = top_paths(self._project)
-        names = Path.objects.filter(scope_id=scope).in_bulk(top)
-        traits = CandidateTraits.objects.filter(scope_id=scope, paths__overlap=top)
-        found = in_state(filters, passing(self._project, filters))
-        rows = traits.filter(candidate__in=found).values_list("paths").annotate(n=Count("id"))
-        counts: Counter[str] = Counter()
-        for paths, count in rows.order_by():
-            for number in names.keys() & set(paths):
-                counts[shown_path(bytes(names[number].raw)) or ""] += count
-        return dict(counts)
+        filters = replace(self._filters, path="")
+        said = (self._count(filters) if self._filters.path else self._tally).said
+        names = Path.objects.filter(scope_id=self._project.scope_id).in_bulk(list(said))
+        counts = {place: _sum(cells, filters) for place, cells in said.items()}
+        return {
+            shown_path(bytes(names[place].raw)) or "": count
+            for place, count in counts.items()
+            if count and place in names
+        }
 
 
 def is_whole(filters: Filters) -> bool:

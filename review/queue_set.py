@@ -7,16 +7,20 @@ rows (claims, conflicts, documents) is found once and then looked up for each ca
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
+from django.db import connection
 from django.db.models import (
     Case,
     CharField,
     IntegerField,
+    Max,
     Q,
     QuerySet,
-    Subquery,
     Value,
     When,
 )
@@ -25,37 +29,59 @@ from django.utils import timezone
 
 from codememory.models import (
     Candidate,
-    CandidateTraits,
     Project,
     ReviewDecision,
+    SourceRevision,
 )
+from codememory.path_filter import at_or_below
 from codememory.paths import raw_path
+from review.among import listed
 from review.claims import held
 from review.filters import Filters
 from review.second_reviewers import waiting
 
-FEW = 5_000  # candidates that are named by number in a statement
+FEW = 30_000  # candidates that are named by number in a statement
+MANY = 200  # documents that are looked up in the index of each candidate's
+MINUTE = 60.0  # seconds for which contested candidates are kept, while nothing is decided
 _NUMBER = re.compile(r"[Cc]?([0-9]{1,18})")
-# The same cutting of words as in the index. A limit keeps it apart: it is always done first.
+# The same cutting of words as in the index. OFFSET keeps it apart: it is always done first.
 _SAYING = """
-    SELECT id FROM codememory_candidate
-    WHERE scope_id = %s AND codememory_claim_words(statement, subject) @@ to_tsquery(
-        'pg_catalog.simple',
-        (SELECT string_agg(word || ':*', ' & ')
-         FROM regexp_split_to_table(lower(%s), '[^[:alnum:]]+') AS word WHERE word <> ''))
-    LIMIT 1000000
+    SELECT id FROM (
+        SELECT id FROM codememory_candidate
+        WHERE scope_id = %s AND codememory_claim_words(statement, subject) @@ to_tsquery(
+            'pg_catalog.simple',
+            (SELECT string_agg(word || ':*', ' & ')
+             FROM regexp_split_to_table(lower(%s), '[^[:alnum:]]+') AS word WHERE word <> ''))
+        UNION ALL SELECT %s::bigint OFFSET 0) AS found
+    WHERE id IS NOT NULL
 """
+# Each subject once, by its index: many memories may speak of one. OFFSET keeps the planner from
+# reading all candidates instead.
 _CONTESTED = """
-    SELECT c.id FROM codememory_memory m
-    JOIN codememory_candidate c
-      ON c.scope_id = m.scope_id AND c.subject = m.subject AND c.id <> m.candidate_id
-    WHERE m.scope_id = %s AND m.state = 'ACTIVE' AND m.subject <> '' AND c.subject <> ''
+    SELECT said.id FROM (
+        SELECT subject, min(candidate_id) AS first, max(candidate_id) AS last
+        FROM codememory_memory WHERE scope_id = %s AND state = 'ACTIVE' AND subject <> ''
+        GROUP BY subject) AS held
+    CROSS JOIN LATERAL (
+        SELECT id FROM codememory_candidate AS own
+        WHERE own.scope_id = %s AND own.subject = held.subject AND own.subject <> ''
+        AND (own.id <> held.first OR own.id <> held.last) OFFSET 0) AS said
 """
 _SAID_IN = """
     SELECT candidate_id FROM codememory_candidatetraits
-    WHERE scope_id = %s AND paths && (
-        SELECT array_agg(id) FROM codememory_path
-        WHERE scope_id = %s AND (raw = %s OR raw >= %s AND raw < %s))
+    WHERE scope_id = %s AND paths && %s::bigint[]
+"""
+# Of many documents: comparing whole arrays would take the product of both lengths for each row.
+_SAID_IN_MANY = """
+    SELECT traits.candidate_id FROM codememory_candidatetraits AS traits
+    CROSS JOIN LATERAL unnest(traits.paths) AS said
+    WHERE traits.scope_id = %s AND said = ANY(%s::bigint[])
+"""
+_LIKE = """
+    SELECT other.candidate_id FROM codememory_candidatetraits AS own
+    JOIN codememory_candidatetraits AS other ON other.similar_key = own.similar_key
+    WHERE own.candidate_id = %s AND own.scope_id = %s AND other.scope_id = %s
+    UNION SELECT %s::bigint
 """
 
 
@@ -89,37 +115,47 @@ def reaching(project: Project, filters: Filters) -> QuerySet[Candidate]:
     if filters.is_counted_whole:
         return found
     asked = (project.scope_id, filters.q, filters.path, filters.like)
-    numbers = _numbers(*asked, filters.asof) if filters.asof else None
-    return found.filter(pk__in=numbers) if numbers is not None else found.filter(_asked(*asked))
+    numbers = _reached(*asked, filters.asof) if filters.asof else None
+    if numbers is not None:
+        return found.filter(pk__among=numbers)
+    for sql, parameters in _asked(*asked):
+        found = found.filter(pk__in=RawSQL(sql, parameters))  # noqa: S611 -- parameters
+    return found
 
 
 @lru_cache(maxsize=32)
-def _numbers(
+def _reached(
     scope_id: int,
     words: str,
     path: str,
     like: str,
     asof: str,  # noqa: ARG001 -- what it is kept by
-) -> list[int] | None:
+) -> str | None:
     """Return the candidates of a page as it was opened; None where they are too many."""
-    found = Candidate.objects.filter(_asked(scope_id, words, path, like), scope_id=scope_id)
-    numbers = list(found.order_by().values_list("pk", flat=True)[: FEW + 1])
-    return numbers if len(numbers) <= FEW else None
+    found = [_first(*one) for one in _asked(scope_id, words, path, like)]
+    numbers = set[int].intersection(*(set(one) for one in found))
+    is_whole = all(len(one) <= FEW for one in found)
+    return listed(sorted(numbers)) if is_whole else None
 
 
-def _asked(scope_id: int, words: str, path: str, like: str) -> Q:
-    asked = Q()
+def _first(sql: str, parameters: Sequence[Any]) -> list[int]:
+    """Return the numbers that a statement finds, or one more than FEW of them."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"{sql} LIMIT {FEW + 1}", parameters)
+        return [number for (number,) in cursor.fetchall()]
+
+
+def _asked(scope_id: int, words: str, path: str, like: str) -> Iterator[tuple[str, list[Any]]]:
+    """The statements that find what each of them asks for, with their parameters."""
     if words:
-        says = Q(pk__in=RawSQL(_SAYING, [scope_id, words]))  # noqa: S611 -- parameters
         number = _NUMBER.fullmatch(words.strip())
-        asked &= says | Q(pk=int(number[1])) if number else says
+        yield _SAYING, [scope_id, words, int(number[1]) if number else None]
     if path:
-        raw = raw_path(path).rstrip(b"/")
-        within = [scope_id, scope_id, raw, raw + b"/", raw + b"0"]  # "0" follows "/"
-        asked &= Q(pk__in=RawSQL(_SAID_IN, within))  # noqa: S611 -- parameters
+        of_documents = SourceRevision.objects.filter(scope_id=scope_id).values("path_id")
+        places = list(at_or_below(scope_id, raw_path(path)).filter(pk__in=of_documents))
+        yield (_SAID_IN if len(places) <= MANY else _SAID_IN_MANY), [scope_id, places]
     if like:
-        asked &= _like(scope_id, int(like))
-    return asked
+        yield _LIKE, [int(like), scope_id, scope_id, int(like)]
 
 
 def in_state(filters: Filters, found: QuerySet[Candidate]) -> QuerySet[Candidate]:
@@ -148,7 +184,25 @@ def moment(filters: Filters) -> datetime:
 
 def in_conflict(project: Project) -> Q:
     """Whether another candidate's active memory has the very subject."""
-    return Q(pk__in=RawSQL(_CONTESTED, [project.scope_id]))  # noqa: S611 -- parameters
+    scope = project.scope_id
+    decided = ReviewDecision.objects.filter(scope_id=scope).aggregate(n=Max("pk"))["n"]
+    proposed = Candidate.objects.filter(scope_id=scope).aggregate(n=Max("pk"))["n"]
+    numbers = _contested(scope, decided, proposed, int(time.monotonic() // MINUTE))
+    if numbers is not None:
+        return Q(pk__among=numbers)
+    return Q(pk__in=RawSQL(_CONTESTED, [scope, scope]))  # noqa: S611 -- parameters
+
+
+@lru_cache(maxsize=64)
+def _contested(
+    scope_id: int,
+    decided: int | None,  # noqa: ARG001 -- decisions make memories and end them
+    proposed: int | None,  # noqa: ARG001
+    minute: int,  # noqa: ARG001 -- collecting may give a candidate another subject
+) -> str | None:
+    """Return the candidates in conflict, kept until there is news; None where they are too many."""
+    numbers = _first(_CONTESTED, [scope_id, scope_id])
+    return listed(sorted(numbers)) if len(numbers) <= FEW else None
 
 
 def age_of(filters: Filters) -> Case:
@@ -193,11 +247,3 @@ def _waits(project: Project, filters: Filters) -> Q:
     mine = Q(actor__user_id=filters.me)
     chosen = waiting(project.scope_id).filter(mine if filters.second == "mine" else ~mine)
     return Q(pk__in=chosen.values("candidate_id"))
-
-
-def _like(scope_id: int, number: int) -> Q:
-    own = CandidateTraits.objects.filter(scope_id=scope_id, candidate_id=number)
-    same = CandidateTraits.objects.filter(
-        scope_id=scope_id, similar_key=Subquery(own.values("similar_key")[:1])
-    )
-    return Q(pk__in=same.values("candidate_id")) | Q(pk=number)

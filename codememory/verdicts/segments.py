@@ -14,6 +14,7 @@ CHANGED_SHARE = 0.5  # of the segment's words, in one block of the document
 
 BOM = b"\xef\xbb\xbf"
 _WORD = re.compile(r"\w+")
+_PIECE = re.compile(r"\w+|\n[ \t\r]*\n")  # a word, or what is between two blocks
 _LINE_END = re.compile(rb"\r\n|[\r\n]")  # as Markdown ends lines
 
 
@@ -111,9 +112,22 @@ def _best_share(segment: bytes, content: bytes) -> float:
     total = wanted.total()
     if not total:
         return 0.0
-    blocks = re.split(rb"\n[ \t\r]*\n", content)
-    return max(((_words(block) & wanted).total() / total for block in blocks), default=0.0)
+    # Most words of a document are none of the segment's: each spelling is looked at once.
+    pieces = _PIECE.findall(_decoded(content))
+    known = {word: word.lower() for word in set(pieces)}
+    ours = {word: small for word, small in known.items() if small in wanted or word[0] == "\n"}
+    best, block = 0, Counter[str]()
+    for word in [ours[piece] for piece in pieces if piece in ours]:
+        if word in wanted:
+            block[word] += 1
+        elif block:
+            best, block = max(best, (block & wanted).total()), Counter()
+    return max(best, (block & wanted).total()) / total
 
 
 def _words(text: bytes) -> Counter[str]:
-    return Counter(word.lower() for word in _WORD.findall(text.decode("utf-8", "surrogateescape")))
+    return Counter(word.lower() for word in _WORD.findall(_decoded(text)))
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from codememory.models import Candidate, Project
+from review import queue_set
 from review.queue_pages import select_up_to
 from tests.builders import make_candidate, make_memory, signed_in
 
@@ -51,6 +52,30 @@ def test_a_filter_lists_what_passes_it(
     alice: User, several: dict[str, Candidate], query: str, expected: set[str]
 ) -> None:
     assert listed(page(alice, query)) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("?path=docs", {"One.", "Two."}), ("?q=two&path=docs", {"Two."}), ("?q=two&path=no", set())],
+)
+def test_too_many_to_be_named_are_asked_for_in_each_statement(
+    alice: User,
+    several: dict[str, Candidate],
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
+    expected: set[str],
+) -> None:
+    monkeypatch.setattr(queue_set, "FEW", 0)
+    monkeypatch.setattr(queue_set, "MANY", 0)
+    assert listed(page(alice, query)) == expected
+
+
+def test_conflicts_follow_what_is_decided(alice: User, project: Project) -> None:
+    rule = make_candidate(project, "Tests are fast.", subject="tests")
+    make_candidate(project, "Tests are slow.", subject="tests", path=b"b.md")
+    assert listed(page(alice, "?conflict=yes")) == set()
+    make_memory(rule, alice)
+    assert listed(page(alice, "?conflict=yes")) == {"Tests are slow."}
 
 
 def test_documents_are_named_with_counts(alice: User, several: dict[str, Candidate]) -> None:

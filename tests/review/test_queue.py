@@ -154,12 +154,19 @@ def test_counts_that_are_kept_are_set_right_after_decisions(
 ) -> None:
     monkeypatch.setattr(queue_cells, "FEW", 0)
     made = [make_candidate(project, f"Rule {n}.", path=n.encode()) for n in ("one", "two")]
-    before = counts(project)["state"]
+    before = counts(project)
     make_memory(made[0], alice)
-    make_candidate(project, "Rule three.", path=b"three")
-    assert (before["pending"], before["promoted"]) == (2, 0)
-    after = counts(project)["state"]
-    assert (after["pending"], after["promoted"], after["any"]) == (2, 1, 3)
+    make_candidate(project, "Rule three.", path=b"two")
+    assert (before["state"]["pending"], before["state"]["promoted"]) == (2, 0)
+    assert before["path"] == {"one": 1, "two": 1}
+    after = counts(project)
+    assert (after["state"]["pending"], after["state"]["promoted"], after["state"]["any"]) == (
+        2,
+        1,
+        3,
+    )
+    assert after["path"] == {"two": 2}
+    assert counts(project, path="two")["path"] == {"two": 2}
 
 
 def test_a_claim_expires(alice: User, project: Project, candidate: Candidate) -> None:
