@@ -104,6 +104,7 @@ class GapRows(OwnedRows):
     list_select_related = ("scope__project", "path")
     more_filters = (GapWorktreeFilter,)
     measures = {"oldest": OLDEST}
+    is_always_counted = True
 
     @admin.display(description="path", empty_value="none")
     def where(self, gap: models.GapRecord) -> SafeString | str:

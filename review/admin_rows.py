@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.admin import ModelAdmin
 from django.core.exceptions import SuspiciousOperation
+from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import (
     Aggregate,
@@ -34,11 +35,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from review.admin_filters import MeasureFilter, ProjectFilter, has_scope
+from review.row_counts import AboutPaginator
 from review.templatetags.review_extras import moment, visible
 
 TRANSLATED = (BinaryField, BooleanField, DateTimeField, JSONField)
 SECRET = frozenset({"digest"})  # of tokens and links: not shown, though only digests
 DIGESTS = ("sha256", "digest", "digests", "identity")
+NO_FILTERS = frozenset({"project", "measure", "o", "p"})  # of an address: all else narrows rows
 MAX_SHOWN = 20_000  # bytes of a binary column on a row's page
 
 
@@ -73,6 +76,7 @@ class Rows(AnyModelAdmin):
     more_filters: Sequence[Any] = ()
     measures: dict[str, Measure] = {}
     only_scope: int | None = None
+    is_always_counted = False  # a number of the dashboard links to all of them
     change_form_template = "admin/row.html"
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -90,6 +94,12 @@ class Rows(AnyModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows if self.only_scope is None else rows.filter(scope_id=self.only_scope)
+
+    def get_paginator(self, request: HttpRequest, queryset: Any, *options: Any, **more: Any) -> Any:
+        """Rows that no filter narrows but the project are not counted where they are many."""
+        is_narrowed = any(name not in NO_FILTERS for name in request.GET)
+        of = Paginator if is_narrowed or self.is_always_counted else AboutPaginator
+        return of(queryset, *options, **more)
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         project = [ProjectFilter] if has_scope(self.model) else []

@@ -23,11 +23,13 @@ class Figure:
     """A value, the page of its rows, and how it is written.
 
     `unit` is "" for a count or a plain sum, else "bytes", "seconds" or "moment" (shown as an age).
+    `is_about`: nobody counted; the database reckons, for the page that it leads to as well.
     """
 
     value: Value
     href: str
     unit: str = ""
+    is_about: bool = False
 
     @property
     def exact(self) -> str:

@@ -18,9 +18,11 @@ from codememory.checkout import Checkout
 from codememory.claim_results import claim_verdict
 from codememory.models import EvidenceLink, KnowledgeType, Memory, MemoryState, Project
 from codememory.serving import serves_links
+from codememory.verdict_of import MovedTexts
 from review.coverage.figures import Figure
 
 MOST = 500  # memories that are judged for a page, the newest
+ROWS = 50  # of them that a page lists
 VERDICTS = {
     "CURRENT_SUPPORTED": "current",
     "HISTORICAL": "historical",
@@ -33,11 +35,15 @@ STALE = frozenset({"HISTORICAL", "RECHECK_REQUIRED"})
 
 
 class VerdictsForm(forms.Form):
-    """What the page of verdicts is narrowed to; `stale` asks for stale rules alone."""
+    """What the page of verdicts is narrowed to; `stale` asks for stale rules alone.
+
+    `after` is how many rows the pages before it list.
+    """
 
     type = forms.ChoiceField(choices=KnowledgeType.choices, required=False)
     verdict = forms.ChoiceField(choices=list(VERDICTS.items()), required=False)
     stale = forms.ChoiceField(choices=[("yes", "yes")], required=False)
+    after = forms.IntegerField(min_value=0, max_value=MOST, required=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +80,18 @@ class TypeRow:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Counts by type and verdict, the rows asked for, and how many memories hold in all."""
+    """Counts by type and verdict, a page of the rows asked for, and how many memories hold in all.
+
+    `found` is how many rows were asked for.
+    """
 
     by_type: list[TypeRow]
     totals: list[Figure]
     stale: Figure
     rows: list[Judged]
+    found: int
+    earlier: str | None  # the page before this one
+    later: str | None
     judged: int
     memories: int
 
@@ -98,7 +110,7 @@ def verdicts_of(project: Project, address: str, asked: Mapping[str, Any]) -> Ver
     def figure(number: int, **narrow: str) -> Figure:
         return Figure(number, f"{address}{joint}{urlencode(narrow)}")
 
-    found = [
+    by_type = [
         TypeRow(
             kind,
             [figure(counts[kind, verdict], type=kind, verdict=verdict) for verdict in VERDICTS],
@@ -109,11 +121,21 @@ def verdicts_of(project: Project, address: str, asked: Mapping[str, Any]) -> Ver
         figure(sum(n for (_, told), n in counts.items() if told == verdict), verdict=verdict)
         for verdict in VERDICTS
     ]
+    found = [one for one in judged if one.passes(asked)]
+    after = asked["after"] or 0
+    kept = {name: asked[name] for name in ("type", "verdict", "stale") if asked[name]}
+
+    def page(begin: int) -> str:
+        return f"{address}{joint}{urlencode({**kept, 'after': begin})}#rows"
+
     return Verdicts(
-        [row for row in found if row.total],
+        [row for row in by_type if row.total],
         totals,
         figure(sum(one.is_stale for one in judged), stale="yes"),
-        [one for one in judged if one.passes(asked)],
+        found[after : after + ROWS],
+        len(found),
+        page(max(after - ROWS, 0)) if after else None,
+        page(after + ROWS) if after + ROWS < len(found) else None,
         len(judged),
         rows.count() if len(judged) == MOST else len(judged),
     )
@@ -126,12 +148,15 @@ def _judge(project: Project, memories: Sequence[Memory]) -> list[Judged]:
     for link in found.select_related("segment__revision__path").order_by("pk"):
         links[link.memory_id or 0].append(link)
     with Checkout(project) as checkout:
-        return [_one(checkout, memory, links[memory.pk]) for memory in memories]
+        moved = MovedTexts(checkout, [link.segment for own in links.values() for link in own])
+        return [_one(checkout, moved, memory, links[memory.pk]) for memory in memories]
 
 
-def _one(checkout: Checkout, memory: Memory, links: list[EvidenceLink]) -> Judged:
+def _one(
+    checkout: Checkout, moved: MovedTexts, memory: Memory, links: list[EvidenceLink]
+) -> Judged:
     if not serves_links(checkout, links):
         return Judged(memory, "WITHHELD", "POLICY", [])
-    told = claim_verdict(checkout, links)
+    told = claim_verdict(checkout, links, moved)
     evidence = [f"S{link.segment_id}" for link in links]
     return Judged(memory, told["verdict"], told["verdict_method"], evidence)

@@ -158,7 +158,9 @@ def _verdicts(request: HttpRequest, where: Where, address: str, back: str) -> di
         "columns": list(zip(found.totals, names, strict=True)),
         "asked": asked,
         "asked_verdict": VERDICTS.get(asked["verdict"], ""),
-        "is_narrowed": any(asked.values()),
+        "is_narrowed": any(asked[name] for name in ("type", "verdict", "stale")),
+        "first": (asked["after"] or 0) + 1,
+        "last": (asked["after"] or 0) + len(found.rows),
         "address": address,
         "back": back,
     }

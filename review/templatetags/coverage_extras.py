@@ -73,7 +73,7 @@ def written(value: Any, unit: str) -> str:
 @register.simple_tag
 def figure(number: Figure, words: str = "", css: str = "") -> SafeString:
     """Print a number as the link to its rows; `words` tell a screen reader what it counts."""
-    said = written(number.value, number.unit)
+    said = f"{'about ' if number.is_about else ''}{written(number.value, number.unit)}"
     hidden = format_html('<span class="vh"> {}</span>', words) if words else ""
     faint = "" if number.value else " zero"
     return format_html(

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
 from codememory.models import Candidate, Policy, Project, Role
 from codememory.policies import newest_policy, set_policy, values_of
 from codememory.removal import owned_models
-from review.coverage import verdicts
+from review import row_counts
+from review.coverage import storage, verdicts
 from tests.builders import make_memory, make_person, make_project, signed_in
 from tests.collected import collect
 from tests.repos import RepoBuilder
@@ -133,3 +135,38 @@ def test_these_pages_are_for_leads_and_staff_alone(shop: Project) -> None:
 @pytest.mark.parametrize("wrong", ["type=rumour", "verdict=TRUE", "stale=no"])
 def test_an_unknown_filter_is_refused(staff: Client, wrong: str) -> None:
     assert staff.get(f"{STAFF}&{wrong}").status_code == 400
+
+
+def test_memories_are_listed_a_page_at_a_time(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verdicts, "ROWS", 1)
+    first = staff.get(STAFF).content.decode()
+    (later,) = re.findall(r'href="([^"]+)" rel="next"', first)
+    second = staff.get(later.replace("&amp;", "&")).content.decode()
+    assert [said for said in (RULE, OLD) if said in first and said in second] == []
+    assert all(said in first + second for said in (RULE, OLD))
+    assert "2 to 2 of 2" in second
+    assert 'data-rows="2"' in first
+    assert 'data-rows="2"' in second
+
+
+def test_rows_that_are_many_are_told_by_the_same_reckoning_on_both_pages(
+    shop: Project, staff: Client, lead: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    monkeypatch.setattr(row_counts, "COUNTED", 0)
+    monkeypatch.setattr(storage, "COUNTED", 0)
+    for client, address in (
+        (staff, "/admin/database/?project=shop"),
+        (lead, "/projects/shop/coverage/disk/"),
+    ):
+        text = client.get(address).content.decode()
+        found = dict(figures(text))
+        (changes,) = [href for href in found if "filechange" in href and "measure" not in href]
+        behind_it = client.get(changes).content.decode()
+        assert f"about {found[changes]}" in text
+        assert f'About <b data-rows="{found[changes]}">' in behind_it
+    narrowed = staff.get("/admin/codememory/filechange/?path_class__exact=NORMAL").content.decode()
+    assert "About <b" not in narrowed
