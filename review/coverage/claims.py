@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from itertools import pairwise
+from datetime import UTC, date, timedelta
 
-from django.db.models import Case, Count, F, IntegerField, Min, Q, Sum, Value, When
+from django.db.models import Case, Count, F, IntegerField, Q, Sum, Value, When
 from django.db.models.functions import TruncDay, TruncWeek
 from django.utils import timezone
 
@@ -21,8 +20,9 @@ from codememory.models import (
     ReviewDecision,
 )
 from review.coverage.figures import Figure, Where
+from review.coverage.proposed import AGES, DAYS, Proposed, edge, midnight
 
-DAYS, WEEKS = 14, 6
+WEEKS = 6
 PENDING = CandidateState.PENDING
 # Words for what the dashboard shows of a decision, in the order of its columns.
 ACTIONS = {
@@ -43,7 +43,6 @@ STANDINGS = [
     ("superseded", Memory, MemoryState.SUPERSEDED),
     ("archived", Memory, MemoryState.ARCHIVED),
 ]
-_AGES = [("up to a day", 1), ("up to a week", 7), ("up to a month", 30), ("older", 0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,64 +98,36 @@ class KnowledgeRow:
         return sum(int(str(figure.value)) for figure in self.figures)
 
 
-def midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
+def backlog_of(where: Where, proposed: Proposed) -> Backlog:
+    """Say what is left to review now, by age, and at the end of each of the last days.
 
-
-def backlog_of(where: Where) -> Backlog:
-    """Count what is left to review now, by age, and at the end of each of the last days.
-
-    Three queries; the past is reckoned back from now by what was proposed and decided since.
+    One query; the past is reckoned back from now by what was proposed and decided since.
     """
-    now = timezone.now()
-    candidates = Candidate.objects.filter(scope_id__in=where.scopes)
-    pending = candidates.filter(state=PENDING)
-    bounds = [now - timedelta(days=days) if days else None for _, days in _AGES]
-    edges = [now, *bounds]
-    conditions = {
-        f"age{number}": Count("pk", filter=_between(older, younger if number else None))
-        for number, (younger, older) in enumerate(pairwise(edges))
-    }
-    counted = pending.aggregate(all=Count("pk"), oldest=Min("created_at"), **conditions)
+    edges = [None, *(edge(proposed.now, age) for age in range(len(AGES)))]
     asked = {"state__exact": PENDING.value}
+    by_age = proposed.by_age
     ages = [
         (
             words,
             where.count(
-                counted[f"age{number}"], Candidate, **asked,
-                created_at__gte=edges[number + 1], created_at__lt=edges[number] if number else None,
+                by_age[age], Candidate, **asked,
+                created_at__gte=edges[age + 1], created_at__lt=edges[age],
             ),
         )
-        for number, (words, _) in enumerate(_AGES)
+        for age, (words, _) in enumerate(AGES)
     ]  # fmt: skip
-    oldest = counted["oldest"]
+    oldest = min((group.oldest for group in proposed.pending), default=None)
     return Backlog(
-        where.count(counted["all"], Candidate, **asked),
+        where.count(by_age.total(), Candidate, **asked),
         where.measured(oldest, "moment", "oldest", Candidate, **asked) if oldest else None,
-        _points(where, now, counted["all"]),
+        _points(where, proposed),
         ages,
     )
 
 
-def _between(older: datetime | None, younger: datetime | None) -> Q:
-    found = Q()
-    if older is not None:
-        found &= Q(created_at__gte=older)
-    if younger is not None:
-        found &= Q(created_at__lt=younger)
-    return found
-
-
-def _points(where: Where, now: datetime, left: int) -> list[DayPoint]:
-    today = now.astimezone(UTC).date()
+def _points(where: Where, proposed: Proposed) -> list[DayPoint]:
+    today = proposed.now.astimezone(UTC).date()
     first = midnight(today - timedelta(days=DAYS - 1))
-    since = Candidate.objects.filter(scope_id__in=where.scopes, created_at__gte=first)
-    proposed = dict(
-        since.annotate(day=TruncDay("created_at", tzinfo=UTC))
-        .values_list("day")
-        .annotate(Count("pk"))
-        .order_by()
-    )
     # A decision takes a candidate out of the open ones, unless it was deferred before; taking one
     # back brings it in again if it was decided from there.
     decisions = ReviewDecision.objects.filter(scope_id__in=where.scopes, created_at__gte=first)
@@ -178,7 +149,7 @@ def _points(where: Where, now: datetime, left: int) -> list[DayPoint]:
         .annotate(change=Sum(F("came") - F("went")))
         .order_by()
     )
-    change = Counter({day.date(): number for day, number in proposed.items()})
+    change, left = proposed.by_day, proposed.by_age.total()
     for day, number in changed:
         change[day.date()] += number
     asked = {"state__exact": PENDING.value}
@@ -242,13 +213,14 @@ def decisions_of(where: Where) -> Decisions:
     return Decisions(weeks, reviewers, this_week)
 
 
-def knowledge_of(where: Where) -> list[KnowledgeRow]:
-    """Count candidates and memories by type and standing; two queries."""
+def knowledge_of(where: Where, proposed: Proposed) -> list[KnowledgeRow]:
+    """Count candidates and memories by type and standing; one query."""
     counts: Counter[tuple[str, str, str]] = Counter()
-    for model in (Candidate, Memory):
-        rows = model.objects.filter(scope_id__in=where.scopes).values_list("type", "state")
-        for kind, state, number in rows.annotate(Count("pk")).order_by():
-            counts[model.__name__, kind, state] = number
+    for group in proposed.groups:
+        counts["Candidate", group.type, group.state] += group.number
+    rows = Memory.objects.filter(scope_id__in=where.scopes).values_list("type", "state")
+    for kind, state, number in rows.annotate(Count("pk")).order_by():
+        counts["Memory", kind, state] = number
     found = [
         KnowledgeRow(
             kind,

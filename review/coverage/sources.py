@@ -31,37 +31,8 @@ from codememory.models import (
     WorktreeDocument,
 )
 from review.coverage.figures import Figure, Where
-
-NAMES: dict[str, str] = {"git": "Git history", "documents": "Documents"}
-UNITS: dict[str, str] = {"git": "commits", "documents": "documents"}
-MEANINGS = {
-    "OVERSIZE": "Larger than the policy's limit; its size and ids are known.",
-    "BINARY": "No text: kept as a fact without lines.",
-    "EXCLUDED": "Left out by the policy; no byte is read.",
-    "PROTECTED": "May hold secrets; no byte is ever read.",
-    "MISSING_OBJECT": "Not in this clone; nothing is fetched.",
-    "OBJECT_CORRUPT": "Its content does not have its hash.",
-    "UNSUPPORTED_FORMAT": "A text format that is not read yet.",
-    "UNSUPPORTED_ENCODING": "No text in an encoding that is read.",
-    "UNSAFE_PATH": "A path that could lead out of the project.",
-    "INVALID_TREE": "Git's directory listing is broken.",
-    "SYMLINK_NOT_FOLLOWED": "A link; what it points to is not read.",
-    "SUBMODULE_NOT_READ": "Another repository: only its id is kept.",
-    "NOT_REGULAR": "Neither a file nor a directory.",
-    "ALTERNATE_NOT_ALLOWED": "Objects in another repository's folder.",
-    "GITDIR_OUTSIDE_PROJECT": "Its Git directory lies elsewhere.",
-    "SHALLOW_BOUNDARY": "Parents are not in this clone.",
-    "UNBORN_HEAD": "There is no commit yet.",
-    "RENAME_LIMIT": "Too many files at once to look for renames.",
-    "PARSER_LIMIT": "More structure than is taken apart.",
-    "PARSE_ERROR": "Could not be taken apart.",
-    "NO_GRAMMAR": "No grammar: text only, no symbols.",
-    "BUDGET": "More than a batch may hold; cut, and counted.",
-    "DEADLINE": "Took longer than it may.",
-    "CHANGED_DURING_READ": "Changed while it was read.",
-    "NORMALISATION_UNKNOWN": "Line ends or filters cannot be told.",
-    "REDACTION_FAILED": "Secrets could not be cut out: not stored.",
-}
+from review.coverage.proposed import Proposed
+from review.coverage.source_words import MEANINGS, NAMES, UNITS
 
 
 @dataclass(slots=True)
@@ -137,13 +108,13 @@ class Sources:
     columns: list[str] = field(default_factory=list)
 
 
-def sources_of(where: Where) -> Sources:
-    """Count the coverage of the projects; nine queries, however many there are."""
+def sources_of(where: Where, proposed: Proposed) -> Sources:
+    """Count the coverage of the projects; eight queries, however many there are."""
     scopes = where.scopes
     worktrees = list(Worktree.objects.filter(scope_id__in=scopes).order_by("scope_id", "pk"))
     facts = _facts(scopes)
     projects = {project.scope_id: project for project in where.projects}
-    left = _left(where)
+    left = _left(where, proposed)
     rows, seen = [], set()
     for worktree in sorted(worktrees, key=lambda each: (projects[each.scope_id].slug, each.pk)):
         if worktree.scope_id not in where.shown:
@@ -348,23 +319,23 @@ def _fill_documents(
     cell.frontier_href = where.rows(Run, slug, id__exact=listed.pk)
 
 
-def _left(where: Where) -> dict[int, tuple[Figure, Figure | None]]:
+def _left(where: Where, proposed: Proposed) -> dict[int, tuple[Figure, Figure | None]]:
     """What is left to review in each project, and since when."""
-    slugs = {project.scope_id: project.slug for project in where.projects}
     asked = {"state__exact": CandidateState.PENDING.value}
-    found = {
-        scope: (where.count(0, Candidate, slug, **asked), None) for scope, slug in slugs.items()
-    }
-    pending = Candidate.objects.filter(scope_id__in=where.scopes, state=CandidateState.PENDING)
-    rows = pending.values_list("scope_id").annotate(Count("pk"), Min("created_at")).order_by()
-    answer: dict[int, tuple[Figure, Figure | None]] = {**found}
-    for scope, number, oldest in rows:
-        slug = slugs[scope]
-        answer[scope] = (
-            where.count(number, Candidate, slug, **asked),
-            where.measured(oldest, "moment", "oldest", Candidate, slug, **asked),
+    number: Counter[int] = Counter()
+    oldest: dict[int, datetime] = {}
+    for group in proposed.pending:
+        number[group.scope] += group.number
+        oldest[group.scope] = min(group.oldest, oldest.get(group.scope, group.oldest))
+    return {
+        scope: (
+            where.count(number[scope], Candidate, slug, **asked),
+            where.measured(oldest[scope], "moment", "oldest", Candidate, slug, **asked)
+            if scope in oldest
+            else None,
         )
-    return answer
+        for scope, slug in ((project.scope_id, project.slug) for project in where.projects)
+    }
 
 
 def _gap_rows(where: Where, facts: _Facts) -> list[GapRow]:

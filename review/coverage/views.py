@@ -20,6 +20,7 @@ from review.admin_filters import has_scope
 from review.admin_site import coverage_site
 from review.coverage.claims import STANDINGS, backlog_of, decisions_of, knowledge_of
 from review.coverage.figures import PAGE_PROJECTS, Where
+from review.coverage.proposed import proposed_in
 from review.coverage.run_actions import RunActionError, cancel_run, retry_run
 from review.coverage.sources import sources_of
 from review.coverage.storage import disk_limit, shares_of, storage_of
@@ -228,14 +229,15 @@ def _where(request: HttpRequest) -> Where:
 
 
 def _context(where: Where) -> dict[str, Any]:
-    work, knowledge = work_of(where), knowledge_of(where)
+    proposed = proposed_in(where.scopes)
+    work, knowledge = work_of(where), knowledge_of(where, proposed)
     permitting = Policy.objects.filter(scope_id__in=where.scopes, provider=True)
     return {
         "models_permitted": where.count(permitting.count(), Policy, provider__exact=1),
         "where": where,
-        "sources": sources_of(where),
+        "sources": sources_of(where, proposed),
         "work": work,
-        "backlog": backlog_of(where),
+        "backlog": backlog_of(where, proposed),
         "decisions": decisions_of(where),
         "knowledge": knowledge,
         "most_known": max((row.total for row in knowledge), default=0),

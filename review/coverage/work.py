@@ -14,7 +14,7 @@ from django.db.models import Case, Count, IntegerField, Min, Value, When
 from codememory.models import LIVE_STATES, Run, RunState
 from review.admin_filters import needing
 from review.coverage.figures import Figure, Where
-from review.coverage.sources import NAMES
+from review.coverage.source_words import NAMES
 
 Source = tuple[int, str]  # a scope and a kind of source
 MAX_LISTED = 25

@@ -27,7 +27,7 @@ from codememory.serving import serves_revision
 from codememory.verdict_of import judge_stored_segment
 from review.access import Visit, project_page
 from review.excerpts import ExcerptLine, excerpt_lines
-from review.explorer.change_pages import ShownVerdict
+from review.explorer.change_code import ShownVerdict
 from review.explorer.forms import DocumentForm
 from review.glyphs import count_hidden
 from review.shell import shell, valid

@@ -12,7 +12,7 @@ from codememory.evidence import find_evidence, first_view, parse_id
 from codememory.models import EvidenceSegment
 from review.access import Visit, project_page
 from review.excerpts import ExcerptLine, highlighted
-from review.explorer.change_pages import ShownVerdict
+from review.explorer.change_code import ShownVerdict
 from review.glyphs import count_hidden
 from review.references import facts_of
 from review.shell import shell

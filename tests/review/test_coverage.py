@@ -28,6 +28,7 @@ from codememory.models import (
 from codememory.people import actor_of
 from review.coverage.claims import backlog_of
 from review.coverage.figures import Where
+from review.coverage.proposed import proposed_in
 from tests.builders import (
     make_candidate,
     make_memory,
@@ -181,7 +182,8 @@ def test_the_backlog_of_the_past_is_what_was_open_then(world: Project, root: Use
         shown_digest=shown_digest(candidate),
         created_at=now - timedelta(days=2),
     )
-    points = backlog_of(Where((world,), "shop", is_staff_page=True)).points
+    where = Where((world,), "shop", is_staff_page=True)
+    points = backlog_of(where, proposed_in(where.scopes)).points
     assert [point.number for point in points] == [0] * 8 + [3, 3, 3, 2, 2, 1]
 
 

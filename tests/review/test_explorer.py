@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from codememory.models import Candidate, FileChange, Project, Role, SourceRevision
 from codememory.policies import newest_policy, set_policy, values_of
 from codememory.recall import engineering_context, search
-from review.explorer import change_pages
+from review.explorer import change_code
 from tests.builders import make_memory, make_person, make_project, signed_in
 from tests.repos import RepoBuilder
 from tests.review.explored import (
@@ -201,7 +201,7 @@ def test_code_of_a_change_and_of_its_evidence_is_in_colours(
 def test_code_beyond_the_bound_of_a_page_stays_plain(
     ann: User, shop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(change_pages, "COLOURED", 10)
+    monkeypatch.setattr(change_code, "COLOURED", 10)
     changed = changes_of(shop, "till.py")[0]
     text = page(ann, f"changes/L{changed.pk}/")
     assert "class Till" in text
