@@ -16,11 +16,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.cache import never_cache
 
-from codememory import audit
 from codememory.models import Actor, Project, Role
 from codememory.people import DECIDING_ROLES, actor_of, role_in
+from review.refusals import note_refusal
 
 METHODS = ("GET", "HEAD", "POST")
+READING = ("GET", "HEAD")
 KEYS_COOKIE = "codememory-keys"  # "off": this browser wants no single-key shortcuts
 
 
@@ -87,12 +88,4 @@ def require_lead(request: HttpRequest, visit: Visit) -> None:
 
 
 def _record_refusal(request: HttpRequest, project: Project | None, reason: str) -> None:
-    """Write it down, for an absent project too: the time an answer takes tells nothing either."""
-    audit.record(
-        "access.refused",
-        scope=project.scope if project else None,
-        actor=actor_of(signed_in(request)),
-        subject=f"project {project.pk}" if project else "",
-        reason=reason,
-        method=request.method,
-    )
+    note_refusal(request, actor_of(signed_in(request)), project, reason)

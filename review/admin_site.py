@@ -17,9 +17,9 @@ from django.shortcuts import redirect, render
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
-from codememory import audit
 from codememory.people import actor_of
 from review.access import signed_in
+from review.refusals import note_refusal
 
 
 class CoverageSite(AdminSite):
@@ -55,7 +55,7 @@ class CoverageSite(AdminSite):
         if self.has_permission(request):
             return redirect("admin:index")
         user = signed_in(request)
-        audit.record("access.refused", actor=actor_of(user), reason="not staff", place="admin")
+        note_refusal(request, actor_of(user), None, "not staff")
         return render(request, "coverage/refused.html", status=403)
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

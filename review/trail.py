@@ -8,14 +8,21 @@ from urllib.parse import urlencode
 from django.contrib.auth.decorators import login_required
 from django.core.handlers.asgi import ASGIRequest
 from django.db.models import Count, Max, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    StreamingHttpResponse,
+)
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from codememory import audit
 from codememory.models import Actor, AuditEvent, Project, Role, Scope
 from codememory.people import actor_of
-from review.access import Visit, project_page, signed_in
+from review.access import READING, Visit, project_page, signed_in
+from review.refusals import note_refusal, write_ended
 from review.shell import shell, valid
 from review.trail_rows import (
     TrailForm,
@@ -48,6 +55,8 @@ def audit_file(request: HttpRequest, visit: Visit) -> HttpResponse:
 def whole_trail(request: HttpRequest) -> HttpResponse:
     """Show staff the trail of everything: sign-ins and accounts belong to no project."""
     _require_staff(request)
+    if request.method not in READING:  # not before: for others there is no such page
+        return HttpResponseNotAllowed(READING)
     context = {
         "place": "whole-audit",
         "projects": Project.objects.order_by("slug"),
@@ -66,7 +75,7 @@ def whole_trail_file(request: HttpRequest) -> HttpResponse:
 def _require_staff(request: HttpRequest) -> None:
     user = signed_in(request)
     if not user.is_staff:
-        audit.record("access.refused", actor=actor_of(user), reason="not staff", place="audit")
+        note_refusal(request, actor_of(user), None, "not staff")
         raise Http404
 
 
@@ -80,6 +89,7 @@ def _events_for(visit: Visit) -> QuerySet[AuditEvent]:
 
 def _page(request: HttpRequest, events: QuerySet[AuditEvent]) -> dict[str, Any]:
     asked = valid(TrailForm(request.GET)).cleaned_data
+    write_ended()
     found = narrowed(events, asked)
     page = found.filter(pk__lt=asked["before"]) if asked["before"] else found
     rows = page.select_related("actor__user", "scope__project").order_by("-pk")
@@ -105,9 +115,10 @@ def _file(
     request: HttpRequest, events: QuerySet[AuditEvent], scope: Scope | None, name: str
 ) -> HttpResponse:
     """Stream what passes the filters as it is now; that somebody took it is an event of its own."""
-    if request.method not in {"GET", "HEAD"}:
-        return HttpResponse(status=405, headers={"Allow": "GET, HEAD"})
+    if request.method not in READING:
+        return HttpResponseNotAllowed(READING)
     asked = valid(TrailForm(request.GET)).cleaned_data
+    write_ended()
     found = narrowed(events, asked)
     newest = found.aggregate(newest=Max("pk"))["newest"] or 0
     found = found.filter(pk__lte=newest)

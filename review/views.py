@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
 from codememory.models import Candidate, CandidateState
 from codememory.people import visible_projects
@@ -15,6 +16,7 @@ from review.access import signed_in
 from review.shortcuts import GROUPS
 
 
+@require_safe
 @never_cache
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
@@ -25,6 +27,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return redirect("review:projects")
 
 
+@require_safe
 @never_cache
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
@@ -34,6 +37,7 @@ def projects(request: HttpRequest) -> HttpResponse:
     return render(request, "review/projects.html", {"projects": found, "place": "projects"})
 
 
+@require_safe
 @never_cache
 @login_required
 def keys(request: HttpRequest) -> HttpResponse:

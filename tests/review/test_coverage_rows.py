@@ -118,7 +118,7 @@ def test_only_staff_opens_these_pages(alice: User, memory: Memory) -> None:
         answer = member.get(place, follow=True)
         assert answer.status_code == 403
         assert memory.statement not in answer.content.decode()
-    assert AuditEvent.objects.filter(action="access.refused", facts__place="admin").exists()
+    assert AuditEvent.objects.filter(action="access.refused", facts__page="admin:login").exists()
 
 
 def test_a_stranger_is_sent_to_the_consoles_sign_in(client: Client, root: User) -> None:

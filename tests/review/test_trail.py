@@ -11,6 +11,7 @@ from django.db import DatabaseError, connection, transaction
 from codememory import audit
 from codememory.models import AuditEvent, Candidate, Project, Role
 from codememory.people import actor_of
+from review import refusals as refusals_module
 from review import trail
 from tests.builders import make_memory, make_person, signed_in
 
@@ -118,3 +119,44 @@ def test_an_unknown_filter_is_refused(alice: User, query: str) -> None:
 
 def test_a_project_without_events_says_so(alice: User) -> None:
     assert "Nothing happened yet" in page(alice)
+
+
+def refusals() -> list[dict[str, object]]:
+    return [event.facts for event in AuditEvent.objects.filter(action="access.refused")]
+
+
+def test_what_is_refused_again_within_a_minute_is_counted(
+    project: Project, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, queue = signed_in(bob), "/projects/payments-api/review/"
+    for address in (AUDIT, AUDIT, queue, AUDIT, "/projects/nowhere/audit/"):
+        client.get(address)
+    first = [("audit", "not a member"), ("queue", "not a member"), ("audit", "no such project")]
+    assert [(facts["page"], facts["reason"]) for facts in refusals()] == first
+    assert "again" not in page(make_person(project, Role.LEAD, "lena"))
+    monkeypatch.setattr(refusals_module, "MINUTE", 0.0)
+    page(make_person(project, Role.LEAD, "lea"))
+    told = [(facts["page"], facts.get("again")) for facts in refusals()]
+    assert told == [("audit", None), ("queue", None), ("audit", None), ("audit", 2)]
+
+
+def test_the_oldest_is_told_where_too_many_are_counted(
+    project: Project, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refusals_module, "MOST", 1)
+    monkeypatch.setattr(refusals_module, "_noted", {})
+    client = signed_in(bob)
+    for address in (AUDIT, AUDIT, "/projects/payments-api/review/"):
+        client.get(address)
+    told = [(facts["page"], facts.get("again")) for facts in refusals()]
+    assert told == [("audit", None), ("queue", None), ("audit", 1)]
+
+
+@pytest.mark.parametrize("address", ["/audit/", "/projects/", "/keys/"])
+def test_pages_that_are_only_read_are_not_sent_anything(alice: User, address: str) -> None:
+    alice.is_staff = True
+    alice.save()
+    client = signed_in(alice)
+    answers = [getattr(client, way)(address).status_code for way in ("put", "delete", "post")]
+    assert answers == [405, 405, 405]
+    assert client.head(address).status_code == 200
