@@ -99,6 +99,14 @@ def home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 @pytest.fixture
+def fresh_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of this test start the processes that parse, and end them, as they do for everybody."""
+    from tests import lent  # noqa: PLC0415 -- only tests that collect need it
+
+    monkeypatch.setattr(lent, "is_lending", False)
+
+
+@pytest.fixture
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

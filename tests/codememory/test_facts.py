@@ -83,6 +83,7 @@ def test_new_commits_are_read_from_where_the_last_run_stopped(repo: RepoBuilder)
     assert first < set(SymbolChange.objects.values_list("pk", flat=True))
 
 
+@pytest.mark.usefixtures("fresh_processes")
 def test_a_parser_that_hangs_is_a_gap_and_stops_nothing(
     repo: RepoBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

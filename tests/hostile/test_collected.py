@@ -14,7 +14,7 @@ from tests.collected import collect, collect_source
 from tests.hostile.attacks import ordinary
 from tests.repos import RepoBuilder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fresh_processes")]
 
 
 @pytest.fixture
