@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codememory.models import Project
 
 MOST_MS, MOST_BYTES = 200.0, 150_000
-TIMES = 4  # each address, after once to warm up
+TIMES, LEAST = 4, 24  # each address, after once to warm up; and a page in all, or more often
 QUEUE = (
     "", "?sort=new", "?sort=conflict", "?sort=sure", "?type=decision", "?modality=REQUIREMENT",
     "?flag=INSTRUCTION_LIKE", "?conflict=yes", "?age=older", "?claimed=nobody", "?state=rejected",
@@ -66,6 +66,7 @@ def measured(client: Client, name: str, addresses: list[str]) -> dict[str, Any]:
     from benchmarks.plans import watched  # noqa: PLC0415 -- needs Django
 
     waited, worked, size, statements, slowest = [], [], 0, 0, ("", 0.0)
+    times = max(TIMES, -(-LEAST // len(addresses)))
     cpu_now = meter()
     for address in addresses:
         with watched() as seen:
@@ -73,12 +74,12 @@ def measured(client: Client, name: str, addresses: list[str]) -> dict[str, Any]:
         if answer.status_code != 200:
             print(f"{address} answers {answer.status_code}", file=sys.stderr)
         size, statements = max(size, len(answer.content)), max(statements, len(seen.ran))
-        for _ in range(TIMES):
+        for _ in range(times):
             cpu, started = cpu_now(), time.perf_counter()
             client.get(address)
             waited.append((time.perf_counter() - started) * 1000)
             worked.append((cpu_now() - cpu) * 1000)
-        slowest = max(slowest, (address, min(worked[-TIMES:])), key=lambda one: one[1])
+        slowest = max(slowest, (address, min(worked[-times:])), key=lambda one: one[1])
     p95, cpu = at(waited, 0.95), at(worked, 0.95)
     shown = [f"{at(waited, 0.5):.0f}", f"{p95:.0f}", f"{cpu:.0f}", f"{statements}"]
     print(f"| {name} | " + " | ".join([*shown, f"{size / 1000:.0f}"]) + " |", flush=True)

@@ -127,7 +127,7 @@ def _life(scope_id: int, one: Subject) -> _Life:
     if one.name_id is None:
         file: FileLife = life_of_file(scope_id, one.path_id)
         return _Life(file.steps, None, file.names, [])
-    symbol: SymbolLife = life_of_symbol(scope_id, one.path_id, one.name_id)
+    symbol: SymbolLife = one.life or life_of_symbol(scope_id, one.path_id, one.name_id)
     return _Life(symbol.steps, symbol.changes, symbol.path_ids, symbol.name_ids)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Max
@@ -22,12 +22,13 @@ MOST_NAMED = 2_000  # symbol changes of a name that are looked at to tell its fi
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked about: a file (without a name), or a symbol of a file."""
+    """What is asked about: a file (without a name), or a symbol of a file with its life."""
 
     path_id: int
     path: str
     name_id: int | None = None
     name: str | None = None
+    life: SymbolLife | None = field(default=None, compare=False)
 
     def shown(self) -> dict[str, Any]:
         kind = "file" if self.name is None else "symbol"
@@ -91,7 +92,7 @@ def _places(scope_id: int, names: Sequence[SymbolName], path: Path | None) -> li
         ]
         last = life.path_ids[-1]
         shown = shown_path(bytes(Path.objects.get(pk=last).raw)) or ""
-        subject = Subject(last, shown, name_id, by_id[name_id].qualified)
+        subject = Subject(last, shown, name_id, by_id[name_id].qualified, life)
         is_gone[subject] = _ends_removed(life)
         found.append(subject)
         if len(found) >= MOST_CHOICES:

@@ -7,6 +7,7 @@ another person makes the memory. `review.actions` hands these on to the views.
 from __future__ import annotations
 
 import uuid
+from functools import partial
 
 from django.db import transaction
 
@@ -37,6 +38,7 @@ from review.terms import AS_IT_IS, Terms, settle_terms, terms_of
 from review.words import with_article
 
 PLAN_IS_NO_RULE = "{} is kept as a plan, never as a rule that holds: promote it as a plan."
+RULE_IS_NO_PLAN = "{} is no plan: promote it as it is."
 # Flags of words that somebody may have written so that an agent obeys them.
 LOOK_TWICE = {
     "INSTRUCTION_LIKE": "It addresses an AI.",
@@ -73,34 +75,23 @@ def promote_candidate(
     terms: Terms = AS_IT_IS,
     is_sure: bool = False,
     batch: uuid.UUID | None = None,
+    as_plan: bool = False,
 ) -> Outcome:
-    """Make the candidate an active memory that cites the same evidence."""
+    """Make the candidate an active memory that cites the same evidence.
+
+    With `as_plan` a plan or proposal is kept as such: nothing calls it implemented.
+    """
     current = lock_candidate(candidate, OPEN_STATES, shown, batch)
     if current is None:
         return Changed()
-    if is_plan(current) and why_not_promotable(current) is None:
-        return Refused(PLAN_IS_NO_RULE.format(with_article(current.modality)))
-    return _admit(current, DecisionAction.PROMOTE, shown, actor, terms, is_sure, batch=batch)
-
-
-@transaction.atomic
-def promote_as_plan(
-    candidate: Candidate,
-    shown: Shown,
-    *,
-    actor: Actor,
-    terms: Terms = AS_IT_IS,
-    is_sure: bool = False,
-    batch: uuid.UUID | None = None,
-) -> Outcome:
-    """Keep a plan or proposal as such: an active memory that nothing calls implemented."""
-    current = lock_candidate(candidate, OPEN_STATES, shown, batch)
-    if current is None:
-        return Changed()
-    if not is_plan(current) and why_not_promotable(current) is None:
-        return Refused(f"{with_article(current.modality)} is no plan: promote it as it is.")
-    action = DecisionAction.PROMOTE_AS_PLAN
+    if is_plan(current) != as_plan and why_not_promotable(current) is None:
+        other = PLAN_IS_NO_RULE if is_plan(current) else RULE_IS_NO_PLAN
+        return Refused(other.format(with_article(current.modality)))
+    action = DecisionAction.PROMOTE_AS_PLAN if as_plan else DecisionAction.PROMOTE
     return _admit(current, action, shown, actor, terms, is_sure, batch=batch)
+
+
+promote_as_plan = partial(promote_candidate, as_plan=True)
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -10,9 +11,11 @@ from codememory.verdicts.trail import Trail, show
 from codememory.verdicts.values import CurrentFile, Flag, Method, Source, Verdict
 
 PLACES_TRIED = 20  # of a text in a document, before the document is taken apart
+SHARES_KEPT = 20_000
 CHANGED_SHARE = 0.5  # of the segment's words, in one block of the document
 
 BOM = b"\xef\xbb\xbf"
+_shares: dict[bytes, float] = {}
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"\w+|\n[ \t\r]*\n")  # a word, or what is between two blocks
 _LINE_END = re.compile(rb"\r\n|[\r\n]")  # as Markdown ends lines
@@ -108,6 +111,20 @@ def _stands_in_whole_lines(text: bytes, content: bytes) -> bool:
 
 
 def _best_share(segment: bytes, content: bytes) -> float:
+    """The share of the segment's words in one block; the same pair is asked for again and again."""
+    key = _digest(segment) + _digest(content)
+    if (share := _shares.get(key)) is None:
+        if len(_shares) >= SHARES_KEPT:
+            _shares.clear()
+        share = _shares[key] = _share_of(segment, content)
+    return share
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def _share_of(segment: bytes, content: bytes) -> float:
     wanted = _words(segment)
     total = wanted.total()
     if not total:
