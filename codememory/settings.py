@@ -82,6 +82,7 @@ TEMPLATES = [
 ]
 
 # No pool: threads that end without closing would keep its places (the interfaces run in threads).
+# What serves requests keeps sessions that were closed, see codememory.kept_connections.
 DATABASES = {"default": database.database_settings(CODEMEMORY_HOME)}
 CACHES = {
     "default": {

@@ -72,7 +72,7 @@ def is_external() -> bool:
 
 def database_settings(folder: Path) -> dict[str, Any]:
     """Django's settings of the one database; reads at most one small file, starts nothing."""
-    common = {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True}
+    common = {"ENGINE": "codememory.kept_connections", "CONN_HEALTH_CHECKS": True}
     url = env.text("DATABASE_URL")
     if url:
         return common | parse_url(url)
