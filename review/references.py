@@ -53,6 +53,7 @@ JOINED_BY = {"byte_range": "\u2013", "line_range": "\u2013", "heading_path": " \
 REASON_OF = {"commits": "commit", "parents": "commit"}  # absent for the same reason as that field
 NOTHING = "Nothing"
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,15}[+-][0-9]{2}:[0-9]{2}")
+FAR_DOWN = 6  # lines
 LONG_VALUE = 52  # characters that half of the table holds on one line
 
 
@@ -111,6 +112,17 @@ class Piece:
     def hidden(self) -> int:
         """How many of its characters cannot be seen in the source."""
         return sum(count_hidden(line.before + line.cited + line.after) for line in self.lines)
+
+    @property
+    def cited_line(self) -> int | None:
+        """The number of the first line with cited words."""
+        return next((line.number for line in self.lines if line.cited.strip()), None)
+
+    @property
+    def is_cited_far_down(self) -> bool:
+        """Whether the cited words are out of sight where the evidence begins."""
+        first = int(self.link.segment.first_line)
+        return (self.cited_line or first) - first > FAR_DOWN
 
     @property
     def line_count(self) -> int:

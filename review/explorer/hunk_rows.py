@@ -25,13 +25,15 @@ Line = tuple[int, str]
 class Block:
     """Hunks that stand so close together that the lines around them meet.
 
-    `cut` counts the lines of them that are not shown; `is_unseen`: no letter of them differs.
+    `cut` counts the lines of them that are not shown; `is_unseen`: no letter of them differs;
+    `is_redacted`: marks in the file stand for what was cut out.
     """
 
     numbers: list[int]
     rows: list[DiffRow] = field(default_factory=list)
     cut: int = 0
     is_unseen: bool = False
+    is_redacted: bool = False
 
     @property
     def characters(self) -> int:
@@ -63,6 +65,7 @@ class _Side:
         lengths = (len(line) + 1 for line in content.split(b"\n"))
         self._starts = list(accumulate(lengths, initial=0))
         self._size = len(content)
+        self.is_redacted = False  # as far as lines were asked for
         self.count = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
 
     def lines(self, first: int, last: int) -> list[Line]:
@@ -76,6 +79,7 @@ class _Side:
         if not isinstance(taken, tuple):
             return ""
         raw: bytes = taken[0]
+        self.is_redacted |= bool(taken[1])
         text = raw.removesuffix(self._end).removesuffix(b"\n").decode("utf-8", "surrogateescape")
         if len(text) <= CHARACTERS:
             return text
@@ -95,7 +99,10 @@ def blocks_of(checkout: Checkout, change: ContentChange, numbers: Sequence[int])
     is_crlf = bool(ends) and all(ends)
     old = _Side(checkout, change.old_oid, drops_returns=is_crlf)
     new = _Side(checkout, change.new_oid, drops_returns=is_crlf)
-    return list(_blocks(change, numbers, old, new))
+    blocks = list(_blocks(change, numbers, old, new))
+    for block in blocks:
+        block.is_redacted = old.is_redacted or new.is_redacted
+    return blocks
 
 
 def _ends_in_returns(content: bytes) -> bool:

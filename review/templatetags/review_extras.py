@@ -91,8 +91,11 @@ def marked(parts: Iterable[Part]) -> SafeString:
 
 
 @register.filter
-def code(line: ExcerptLine | Cell, redactions: list[object] | None = None) -> SafeString:
-    """Show a line of evidence: its marked parts, its code in classes, and every character of it."""
+def code(line: ExcerptLine | Cell, redactions: list[object] | bool | None = None) -> SafeString:
+    """Show a line of evidence: its marked parts, its code in classes, and every character of it.
+
+    Marks of redaction are boxed where there were any (`redactions`), as `visible` does.
+    """
     text = line.text
     markers = list(_REDACTED.finditer(text)) if redactions else []
     shown: list[SafeString] = []

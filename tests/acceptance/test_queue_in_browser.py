@@ -247,3 +247,22 @@ def test_cited_words_far_down_in_their_evidence_come_into_view(
       return at.top >= box.top && at.bottom <= box.bottom;
     }"""
     assert marta.locator("#peek mark").first.evaluate(inside)
+
+
+def test_on_a_phone_the_cited_words_are_a_link_away_and_the_bar_leaves_them_room(
+    reviewer: Reviewer, project: Project
+) -> None:
+    """Without a script too: the link is an anchor, the other ways to decide fold out."""
+    before = "# Long\n\n" + "".join(f"- Line {number} of it.\n" for number in range(90))
+    said = make_candidate(project, "The very end must hold.", path=b"long.md", before=before)
+    page = reviewer("marta", width=390, script=False)
+    page.goto(f"{QUEUE.removesuffix('review/')}candidates/{said.pk}/")
+    assert page.locator(".decide").evaluate("bar => bar.offsetHeight") <= 130
+    page.click("text=cited in line 93")
+    mark, bar = page.locator("mark").first.bounding_box(), page.locator(".decide").bounding_box()
+    assert mark is not None
+    assert bar is not None
+    assert 48 <= mark["y"] <= bar["y"] - mark["height"]
+    page.click(".decide >> text=More")
+    page.click(".folded >> text=Narrow its scope")
+    page.wait_for_url("**/narrow/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from codememory.policies import newest_policy, set_policy, values_of
 from codememory.recall import engineering_context, search
 from review.explorer import change_code
 from tests.builders import make_memory, make_person, make_project, signed_in
+from tests.collected import collect
 from tests.repos import RepoBuilder
 from tests.review.explored import (
     FIRST_RULE,
@@ -196,6 +198,21 @@ def test_code_of_a_change_and_of_its_evidence_is_in_colours(
     text = page(ann, f"changes/L{changed.pk}/?view={view}")
     assert '<span class="kw">class</span> <span class="fn">Till</span>' in text
     assert '<span class="kw">class</span>' in page(ann, f"evidence/A{changed_content(shop)}.1/")
+
+
+@pytest.mark.parametrize("view", ["side-by-side", "unified"])
+def test_what_was_cut_out_of_code_is_boxed(tmp_path: Path, view: str) -> None:
+    repo = RepoBuilder(tmp_path / "vault")
+    repo.write("keys.py", f"aws = '{'AKIA' + 'QYLPMN5HFIQR7XYA'}'\nother = 1\n")
+    repo.write("fake.py", "said = '[REDACTED:password:9c1f02ab]'\n")
+    repo.commit()
+    project = collect(repo)
+    (made,) = changes_of(project, "keys.py")
+    ann = make_person(project, Role.REVIEWER, "ann")
+    text = signed_in(ann).get(f"/projects/vault/changes/L{made.pk}/?view={view}").content.decode()
+    assert re.search(r'<span class="redacted">REDACTED:[a-z0-9_-]+:[0-9a-f]{8}</span>', text)
+    assert "QYLPMN5HFIQR7XYA" not in text
+    assert '<span class="redacted">REDACTED:password:9c1f02ab' not in text  # it only imitates one
 
 
 def test_code_beyond_the_bound_of_a_page_stays_plain(
