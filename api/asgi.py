@@ -22,12 +22,11 @@ from api.edges import Edge  # noqa: E402
 from api.refusals import note_refusal_apart  # noqa: E402
 from api.server import http_server, transport_security  # noqa: E402
 from api.throttle import StrangersApp, ThrottledApp  # noqa: E402
-from codememory.kept_connections import keep_connections  # noqa: E402
+from codememory.kept_connections import close_kept, keep_connections  # noqa: E402
 
 
 def create_application() -> Edge:
     """Compose the two; the lifespan runs the MCP sessions (a mounted one would never run)."""
-    keep_connections()
     server = http_server()
     mcp_application = server.streamable_http_app(
         stateless_http=True, transport_security=transport_security()
@@ -37,8 +36,12 @@ def create_application() -> Edge:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with server.session_manager.run():
-            yield
+        keep_connections()
+        try:
+            async with server.session_manager.run():
+                yield
+        finally:
+            close_kept()
 
     # A route, not its middleware around everything: Django's own requests are not its concern.
     routes = [
