@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "codememory.settings")
 django_application = cast("ASGIApp", get_asgi_application())  # typed apart, called alike
 
 from django.conf import settings  # noqa: E402 -- these need Django set up
+from django.urls import get_resolver  # noqa: E402
 
 from api.edges import Edge  # noqa: E402
 from api.refusals import note_refusal_apart  # noqa: E402
@@ -36,6 +38,10 @@ def create_application() -> Edge:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        get_resolver().url_patterns  # noqa: B018 -- loads every page
+        # What is loaded by now is never garbage: no request has to wait until it was looked at.
+        gc.collect()
+        gc.freeze()
         keep_connections()
         try:
             async with server.session_manager.run():

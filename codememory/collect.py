@@ -96,14 +96,30 @@ def request_runs(project: Project, sources: Sequence[str] = ()) -> list[Run]:
 
 
 def follow(run_ids: Sequence[int]) -> list[Run]:
-    """Wait until the runs have ended, working on them here while no `up` does; return them."""
+    """Wait until the runs and what follows them have ended; return them.
+
+    They are worked on here while no `up` does.
+    """
+    run_ids = list(run_ids)
     with _shown(Progress(run_ids)):
-        while live := list(Run.objects.filter(pk__in=run_ids, state__in=LIVE_STATES)):
+        while live := _still_live(run_ids):
             if is_up_running() or not _work_one(live):
                 time.sleep(LOOK_SECONDS)
     if not is_up_running():
         forget_ended()
     return list(Run.objects.filter(pk__in=run_ids).order_by("pk"))
+
+
+def _still_live(run_ids: list[int]) -> list[Run]:
+    """Those that have not ended. What follows one that was asked for again is added to the list."""
+    for run in Run.objects.filter(pk__in=run_ids, is_wanted_again=True, state=RunState.DONE):
+        after = Run.objects.filter(
+            scope_id=run.scope_id, worktree_id=run.worktree_id, source=run.source, pk__gt=run.pk
+        )
+        first = after.order_by("pk").values_list("pk", flat=True).first()
+        if first is not None and first not in run_ids:
+            run_ids.append(first)
+    return list(Run.objects.filter(pk__in=run_ids, state__in=LIVE_STATES))
 
 
 def _work_one(live: Sequence[Run]) -> bool:

@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 from codememory import failpoints, schema
 from codememory.errors import LeaseLostError, RunCancelledError
 from codememory.failures import failure_of
-from codememory.models import LIVE_STATES, Actor, Project, Run, RunState, Worktree
+from codememory.models import LIVE_STATES, Actor, Policy, Project, Run, RunState, Worktree
 from codememory.owners import is_owner_dead, owner_name
 from codememory.wake_ups import HEAVY_SOURCES, forget_taken, wake, wake_next
 
@@ -44,23 +44,39 @@ class Claim:
 
 
 def request_run(worktree: Worktree, source: str, generation: int, actor: Actor | None) -> Run:
-    """Queue a run and its wake-up together, or return the live run of the same source."""
-    with transaction.atomic():
-        run = Run(
-            scope_id=worktree.scope_id,
-            worktree=worktree,
-            source=source,
-            policy_generation=generation,
-            requested_by=actor,
-        )
-        try:
-            with transaction.atomic():
-                run.save(force_insert=True)
-        except IntegrityError:
-            return Run.objects.get(
-                scope_id=worktree.scope_id, worktree=worktree, source=source, state__in=LIVE_STATES
+    """Queue a run and its wake-up together, or return the live run of the same source.
+
+    One that has begun may have looked before what is asked for was there: another follows it.
+    """
+    while True:
+        with transaction.atomic():
+            run = Run(
+                scope_id=worktree.scope_id,
+                worktree=worktree,
+                source=source,
+                policy_generation=generation,
+                requested_by=actor,
             )
-        wake(run.pk)
+            try:
+                with transaction.atomic():
+                    run.save(force_insert=True)
+            except IntegrityError:
+                if live := _join(worktree, source):
+                    return live
+            else:
+                wake(run.pk)
+                return run
+
+
+def _join(worktree: Worktree, source: str) -> Run | None:
+    """The live run, locked so that it does not end unseen; None: it has just ended."""
+    live = Run.objects.select_for_update(no_key=True, of=("self",)).filter(
+        scope_id=worktree.scope_id, worktree=worktree, source=source, state__in=LIVE_STATES
+    )
+    run = live.first()
+    if run is not None and run.started_at is not None and not run.is_wanted_again:
+        run.is_wanted_again = True
+        run.save(update_fields=["is_wanted_again"])
     return run
 
 
@@ -173,6 +189,9 @@ def _end(run_id: int, to: str, **still: object) -> bool:
 def finish_run(run: Run) -> None:
     """End a run as done; call inside its fenced transaction, so that its last rows come along."""
     _end(run.pk, RunState.DONE, fence=run.fence)
+    if run.is_wanted_again:
+        newest = Policy.objects.filter(scope_id=run.scope_id).latest("generation")
+        request_run(run.worktree, run.source, newest.generation, run.requested_by)
     wake_next()
 
 

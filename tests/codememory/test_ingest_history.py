@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codememory import runs
+from codememory.collect import follow, request_runs
 from codememory.collect_history import history_batches
 from codememory.models import (
     ContentChange,
@@ -18,6 +19,7 @@ from codememory.models import (
     OwnedModel,
     RefSnapshot,
     Run,
+    RunState,
     SearchEntry,
 )
 from codememory.projects import primary_worktree, register_project
@@ -255,3 +257,26 @@ def test_what_is_asked_while_collecting_does_not_linger(
     for _ in batches:
         pass
     assert search(project, "walrus")["results"][0]["verdict"] == "CURRENT_SUPPORTED"
+
+
+def test_what_is_asked_for_while_history_is_read_is_read_afterwards(tmp_path: Path) -> None:
+    repo = RepoBuilder(tmp_path / "r")
+    repo.write("old.py", "def walrus():\n    return 'tusk and whiskers'\n")
+    repo.commit()
+    project, _ = register_project(repo.root)
+    run = runs.request_run(primary_worktree(project), "git", 1, None)
+    claim = runs.claim_run(run.pk)
+    assert claim is not None
+    batches = history_batches(claim)
+    next(batches)  # HEAD is captured
+    repo.write("new.py", "def narwhal():\n    return 'one tusk'\n")
+    oid = repo.commit()
+    [joined] = request_runs(project, ["git"])
+    assert joined.pk == run.pk
+    for _ in batches:
+        pass
+    assert not GitCommit.objects.filter(oid=oid).exists()
+    first, second = follow([joined.pk])
+    assert (first.pk, first.state, second.state) == (run.pk, RunState.DONE, RunState.DONE)
+    assert GitCommit.objects.filter(oid=oid).exists()
+    assert search(project, "narwhal")["results"]

@@ -53,6 +53,29 @@ def test_a_second_request_joins_the_live_run() -> None:
     assert Run.objects.count() == 1
 
 
+def test_a_request_after_a_run_has_begun_is_followed_by_another_run() -> None:
+    project = make_project()
+    run = queue_run(project)
+    claim = claimed(run)
+    assert queue_run(project).pk == queue_run(project).pk == run.pk
+    with runs.fenced(claim) as row:
+        runs.finish_run(row)
+    (after,) = Run.objects.exclude(pk=run.pk)
+    assert (state_of(run), after.state, after.source) == (RunState.DONE, RunState.QUEUED, "git")
+    assert after.pk in wake_ups._waiting().values()
+    with runs.fenced(claimed(after)) as row:
+        runs.finish_run(row)
+    assert Run.objects.count() == 2
+
+
+def test_a_request_before_a_run_has_begun_is_that_run() -> None:
+    project = make_project()
+    queue_run(project)
+    with runs.fenced(claimed(queue_run(project))) as row:
+        runs.finish_run(row)
+    assert Run.objects.count() == 1
+
+
 def test_a_claimed_run_is_not_claimed_again() -> None:
     run = queue_run(make_project())
     claimed(run)
