@@ -49,7 +49,8 @@ class Run(OwnedModel):
     lost_leases = models.PositiveSmallIntegerField(default=0)
     not_before = models.DateTimeField(null=True)
     is_cancel_requested = models.BooleanField(default=False)
-    is_wanted_again = models.BooleanField(default=False)  # asked for after it had begun
+    # Asked for after it had begun.
+    is_wanted_again = models.BooleanField(default=False, db_default=False)
     error_class = models.CharField(max_length=60, null=True)
     error_text = models.TextField(null=True)  # our own words: ids and numbers, never content
     requested_by = models.ForeignKey(Actor, on_delete=models.PROTECT, null=True, related_name="+")
