@@ -45,7 +45,9 @@ def main() -> int:
     parser.add_argument("repositories", type=Path, nargs="+")
     parser.add_argument("--times", type=int, default=10)
     options = parser.parse_args()
-    figures = [measure(root.resolve(), options.times) for root in options.repositories]
+    roots = [root.resolve() for root in options.repositories]
+    one_alone = len(roots) == 1
+    figures = [(measure if one_alone else measure_apart)(root, options.times) for root in roots]
     for one in figures:
         print(f"{one['repository']}, {one['commits']:,} commits, load {one['load']}")
         for name in ASKED:
@@ -54,6 +56,14 @@ def main() -> int:
             )
     print(json.dumps(figures))
     return 0
+
+
+def measure_apart(root: Path, times: int) -> dict[str, Any]:
+    """In a process of its own: the key that tasks are signed with is read once in a process."""
+    command = [sys.executable, str(Path(__file__).resolve()), str(root), "--times", str(times)]
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])[0]
+    return found
 
 
 def measure(root: Path, times: int) -> dict[str, Any]:
